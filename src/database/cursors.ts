@@ -1,0 +1,62 @@
+import { parseId } from './ids.ts';
+import { formatInstant, parseInstant } from './instants.ts';
+
+/** The values of a record's key in a list, in the key's order, as SQL takes them. */
+export type KeyValues = (string | number)[];
+
+type KeyType = 'timestamptz' | 'uuid' | 'integer';
+
+interface KeyColumn {
+  column: string;
+  type: KeyType;
+  /** The row's property that holds the value. */
+  property: string;
+}
+
+/** What a list is ordered by. The last column is unique, so that the order is total. */
+export interface ListKey {
+  /** Stands in the cursor, so that a cursor of one order is not taken for another's. */
+  tag: string;
+  columns: KeyColumn[];
+}
+
+/** By creation time, then id: the order of every list unless it says otherwise. */
+export const CREATION_KEY: ListKey = {
+  tag: 'c',
+  columns: [
+    { column: 'created_at', type: 'timestamptz', property: 'createdAt' },
+    { column: 'id', type: 'uuid', property: 'id' },
+  ],
+};
+
+const MAX_INTEGER = 2_147_483_647;
+
+/**
+ * Encodes a record's place in a list: base64url of the key's tag and values. It stands on its own,
+ * so it goes on working when the record is deleted. Opaque to clients.
+ */
+export function encodeCursor(key: ListKey, row: object): string {
+  const values = key.columns.map(({ property, type }) => {
+    const value = String((row as Record<string, unknown>)[property]);
+    return type === 'timestamptz' ? formatInstant(value) : value;
+  });
+  return Buffer.from([key.tag, ...values].join(',')).toString('base64url');
+}
+
+/** Decodes what `encodeCursor` made for this key, or null for anything else whatever. */
+export function decodeCursor(key: ListKey, cursor: string): KeyValues | null {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const [tag, ...parts] = bytes.toString('utf8').split(',');
+  if (tag !== key.tag || parts.length !== key.columns.length) return null;
+  // Only the one canonical spelling: base64 decoding skips what it does not know.
+  if (bytes.toString('base64url') !== cursor) return null;
+  const values = key.columns.map(({ type }, index) => parseKeyValue(type, parts[index] ?? ''));
+  return values.every((value) => value !== null) ? values : null;
+}
+
+function parseKeyValue(type: KeyType, text: string): string | number | null {
+  if (type === 'uuid') return parseId(text);
+  if (type === 'timestamptz') return parseInstant(text);
+  const value = /^-?\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  return Math.abs(value) <= MAX_INTEGER ? value : null;
+}

@@ -1,0 +1,78 @@
+import type { Options } from '@mikro-orm/core';
+import { Migrator } from '@mikro-orm/migrations';
+import { PgliteDriver } from '@mikro-orm/pglite';
+import { PostgreSqlDriver } from '@mikro-orm/postgresql';
+import type { PoolConfig } from 'pg';
+
+import { ApiKey } from '../api-keys/entity.ts';
+import { Brand } from '../brands/entity.ts';
+import { Product, ProductVariant } from '../products/entity.ts';
+import { CatalogueMigration } from './migrations/001-catalogue.ts';
+
+/** Where the records are: a folder (or `memory://`) for PGlite, or a PostgreSQL server. */
+export type DatabaseLocation =
+  | { kind: 'embedded'; dataDir: string; loadDataDir?: Blob }
+  | { kind: 'postgresql'; url: string };
+
+/** Connections to PostgreSQL that one process opens at the most. */
+const POOL_SIZE = 10;
+
+/** What a request waits at the most for a connection, for a lock, and for one statement. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const LOCK_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+const IDLE_TRANSACTION_TIMEOUT_MS = 30_000;
+
+/** Rows carry timestamps as text, which the interface writes in UTC. */
+export const UTC_SESSION = "set time zone 'UTC'";
+
+const SESSION_SETTINGS = [
+  UTC_SESSION,
+  `set lock_timeout = ${LOCK_TIMEOUT_MS}`,
+  `set statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
+  `set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`,
+].join('; ');
+
+/** MikroORM's configuration: the same entities and migrations on both kinds of database. */
+export function ormOptions(location: DatabaseLocation): Partial<Options> {
+  return {
+    entities: [Brand, ApiKey, Product, ProductVariant],
+    extensions: [Migrator],
+    autoJoinRefsForFilters: false,
+    filtersOnRelations: false,
+    debug: false,
+    forceUtcTimezone: true,
+    migrations: {
+      migrationsList: [{ name: '001-catalogue', class: CatalogueMigration }],
+      snapshot: false,
+      silent: true,
+    },
+    schemaGenerator: { skipTables: ['mikro_orm_migrations'] },
+    ...driverOptions(location),
+  };
+}
+
+function driverOptions(location: DatabaseLocation): Partial<Options> {
+  if (location.kind === 'embedded') {
+    const { dataDir, loadDataDir } = location;
+    return { driver: PgliteDriver, dbName: dataDir, driverOptions: { loadDataDir } };
+  }
+  return {
+    driver: PostgreSqlDriver,
+    clientUrl: location.url,
+    driverOptions: {
+      // Once more for pg itself: it understands ?sslmode=… and the like, which MikroORM drops.
+      connectionString: location.url,
+      application_name: 'community-gateway',
+      max: POOL_SIZE,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      // Runs once for each new connection, before anybody gets it, whoever asks for it. The pool
+      // awaits it, which its type does not say.
+      // oxlint-disable-next-line typescript/no-misused-promises
+      onConnect: async (client) => {
+        await client.query(SESSION_SETTINGS);
+      },
+    } satisfies PoolConfig,
+  };
+}

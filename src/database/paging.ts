@@ -1,0 +1,277 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+import { CountTimedOutError } from '../errors.ts';
+import { CREATION_KEY, type KeyValues, type ListKey } from './cursors.ts';
+import type { RecordSource } from './records.ts';
+import { query, queryInside } from './statements.ts';
+import { write } from './write.ts';
+
+/** PostgreSQL's query_canceled, which a statement gets that ran into its time-out. */
+const QUERY_CANCELED = '57014';
+
+const COUNT_TIMEOUT_MS = 1_000;
+
+/** A condition on the records of a list. The same `tag` must always stand for the same SQL. */
+export interface Filter {
+  tag: string;
+  /** SQL in which `?` stands for the value. */
+  sql: string;
+  value: unknown;
+}
+
+/** A list of a brand's records: what they are read from, which of them it holds, and its order. */
+export interface RecordList {
+  source: RecordSource;
+  filters: Filter[];
+  key: ListKey;
+}
+
+/** The lists of the records that belong to one parent each, such as the variants of products. */
+export interface NestedList {
+  source: RecordSource;
+  parent: ParentColumn;
+  key: ListKey;
+}
+
+/** A list of all the records of a source that pass the filters, by creation time unless told. */
+export function listOf(source: RecordSource, filters: Filter[], key = CREATION_KEY): RecordList {
+  return { source, filters, key };
+}
+
+/** Where a record holds the id of the one whose list it is in: its column and its row's property. */
+export interface ParentColumn {
+  column: string;
+  property: string;
+}
+
+/** Which page of which list; made and checked by `graphql/connections.ts`. */
+export interface PageRequest {
+  key: ListKey;
+  /** Whether the list runs against its key: newest first. */
+  isDescending: boolean;
+  /** How many records, 1 to 100. */
+  size: number;
+  /** Whether the page is the end of its range (`last`) rather than the start (`first`). */
+  isBackward: boolean;
+  after: KeyValues | null;
+  before: KeyValues | null;
+}
+
+/** A page as read: in the list's order, whichever way it was paged. */
+export interface Page<Row> {
+  rows: Row[];
+  /** Whether the range goes on beyond the page, in the direction of paging. */
+  hasMore: boolean;
+}
+
+/** Builds one statement: numbers its values and collects what makes its shape. */
+class StatementBuilder {
+  readonly values: unknown[] = [];
+  readonly tags: string[];
+
+  constructor(name: string) {
+    this.tags = [name];
+  }
+
+  bind(value: unknown, type?: string): string {
+    this.values.push(value);
+    return `$${this.values.length}${type ? `::${type}` : ''}`;
+  }
+
+  filter({ tag, sql, value }: Filter): string {
+    this.tags.push(tag);
+    return sql.replace('?', this.bind(value));
+  }
+
+  /** `t`'s key compared with given values; a row comparison, which one index answers. */
+  compare(key: ListKey, operator: '<' | '<=' | '>' | '>=', values: KeyValues): string {
+    this.tags.push(`${key.tag}${operator}`);
+    const columns = key.columns.map(({ column }) => `t.${column}`).join(', ');
+    const bound = key.columns.map(({ type }, index) => this.bind(values[index], type)).join(', ');
+    return `(${columns}) ${operator} (${bound})`;
+  }
+
+  get name(): string {
+    return this.tags.join(' ');
+  }
+}
+
+/**
+ * Reads one page of a brand's records with one statement, by keyset: the cost follows the page's
+ * size, not its depth. One record more than asked for is read, which tells whether there are more.
+ */
+export async function readPage<Row extends object>(
+  em: EntityManager,
+  brandId: string,
+  { source, filters }: RecordList,
+  page: PageRequest,
+): Promise<Page<Row>> {
+  const sql = new StatementBuilder(`${source.name} page`);
+  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, ...filters.map((f) => sql.filter(f))];
+  const text = `select ${source.columns} from ${source.from} ${range(sql, conditions, page)}`;
+  const rows = await query<Row>(em, { name: sql.name, text }, sql.values);
+  return toPage(rows, page);
+}
+
+/**
+ * Reads the same page of several parents' lists with one statement, one page for each parent in
+ * the order given.
+ */
+export async function readPages<Row extends object>(
+  em: EntityManager,
+  brandId: string,
+  { source, parent }: NestedList,
+  parentIds: readonly string[],
+  page: PageRequest,
+): Promise<Page<Row>[]> {
+  const sql = new StatementBuilder(`${source.name} pages`);
+  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, `t.${parent.column} = parent.id`];
+  const parents = sql.bind(parentIds, 'uuid[]');
+  const order = page.key.columns.map(({ property }) => `page."${property}" ${direction(page)}`);
+  const text = `
+    select page.* from unnest(${parents}) with ordinality as parent (id, place)
+    cross join lateral (
+      select ${source.columns} from ${source.from} ${range(sql, conditions, page)}
+    ) page
+    order by parent.place, ${order.join(', ')}`;
+  const rows = await query<Row>(em, { name: sql.name, text }, sql.values);
+  const byParent = Map.groupBy(rows, (row) => Reflect.get(row, parent.property) as string);
+  return parentIds.map((id) => toPage(byParent.get(id) ?? [], page));
+}
+
+/**
+ * Whether a list has records on the far side of the cursor that the page began at: behind `after`
+ * for a page read forwards, behind `before` for one read backwards. One for each parent given.
+ */
+export async function readHasOpposite(
+  em: EntityManager,
+  brandId: string,
+  { source, filters }: RecordList,
+  page: PageRequest,
+): Promise<boolean> {
+  const sql = new StatementBuilder(`${source.name} opposite`);
+  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, ...filters.map((f) => sql.filter(f))];
+  const behind = opposite(sql, page);
+  if (!behind) return false;
+  const where = [...conditions, behind].join(' and ');
+  const text = `select exists (select 1 from ${source.from} where ${where}) as found`;
+  const [row] = await query<{ found: boolean }>(em, { name: sql.name, text }, sql.values);
+  return row?.found ?? false;
+}
+
+/** As `readHasOpposite`, for the lists of several parents, with one statement. */
+export async function readHasOpposites(
+  em: EntityManager,
+  brandId: string,
+  { source, parent }: NestedList,
+  parentIds: readonly string[],
+  page: PageRequest,
+): Promise<boolean[]> {
+  const sql = new StatementBuilder(`${source.name} opposites`);
+  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, `t.${parent.column} = parent.id`];
+  const parents = sql.bind(parentIds, 'uuid[]');
+  const behind = opposite(sql, page);
+  if (!behind) return parentIds.map(() => false);
+  const where = [...conditions, behind].join(' and ');
+  const text = `select parent.id from unnest(${parents}) as parent (id)
+    where exists (select 1 from ${source.from} where ${where})`;
+  const rows = await query<{ id: string }>(em, { name: sql.name, text }, sql.values);
+  const found = new Set(rows.map(({ id }) => id));
+  return parentIds.map((id) => found.has(id));
+}
+
+/**
+ * Counts a list's records, all pages together.
+ *
+ * @throws {CountTimedOutError} when it takes longer than a second (on PostgreSQL; the embedded
+ *   database has no time-outs).
+ */
+export async function countRecords(
+  em: EntityManager,
+  brandId: string,
+  { source, filters }: RecordList,
+): Promise<number> {
+  const sql = new StatementBuilder('');
+  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, ...filters.map((f) => sql.filter(f))];
+  const text = `select count(*)::int as count from ${source.from} where ${conditions.join(' and ')}`;
+  const [row] = await queryWithin<{ count: number }>(em, text, sql.values);
+  return row?.count ?? 0;
+}
+
+/** As `countRecords`, for the lists of several parents, with one statement. */
+export async function countRecordsByParent(
+  em: EntityManager,
+  brandId: string,
+  { source, parent }: NestedList,
+  parentIds: readonly string[],
+): Promise<number[]> {
+  const text = `select t.${parent.column} as parent, count(*)::int as count from ${source.from}
+    where t.brand_id = $1 and t.${parent.column} = any ($2::uuid[]) group by 1`;
+  const rows = await queryWithin<{ parent: string; count: number }>(em, text, [brandId, parentIds]);
+  const counts = new Map(rows.map(({ parent: id, count }) => [id, count]));
+  return parentIds.map((id) => counts.get(id) ?? 0);
+}
+
+/**
+ * Looks up a record's place in a list by its bare id, which is accepted as a cursor too. Null where
+ * the brand has no such record (any more).
+ */
+export async function readKeyValues(
+  em: EntityManager,
+  brandId: string,
+  source: RecordSource,
+  key: ListKey,
+  id: string,
+): Promise<KeyValues | null> {
+  const columns = key.columns.map(({ column }) => `t.${column}`).join(', ');
+  const text = `select ${columns} from ${source.from} where t.brand_id = $1 and t.id = $2`;
+  const name = `${source.name} place ${key.tag}`;
+  const [row] = await query<Record<string, string | number>>(em, { name, text }, [brandId, id]);
+  return row ? key.columns.map(({ column }) => row[column] as string | number) : null;
+}
+
+function range(sql: StatementBuilder, conditions: string[], page: PageRequest): string {
+  const { key, isDescending, after, before, size } = page;
+  const all = [...conditions];
+  if (after) all.push(sql.compare(key, isDescending ? '<' : '>', after));
+  if (before) all.push(sql.compare(key, isDescending ? '>' : '<', before));
+  sql.tags.push(key.tag, direction(page));
+  const order = key.columns.map(({ column }) => `t.${column} ${direction(page)}`).join(', ');
+  return `where ${all.join(' and ')} order by ${order} limit ${sql.bind(size + 1)}`;
+}
+
+/** The direction in which the index is read: the list's own, turned round for a page from its end. */
+function direction({ isDescending, isBackward }: PageRequest): 'asc' | 'desc' {
+  return isDescending === isBackward ? 'asc' : 'desc';
+}
+
+function opposite(sql: StatementBuilder, page: PageRequest): string | null {
+  const { key, isDescending, isBackward, after, before } = page;
+  const cursor = isBackward ? before : after;
+  if (!cursor) return null;
+  return sql.compare(key, isDescending === isBackward ? '<=' : '>=', cursor);
+}
+
+function toPage<Row>(rows: Row[], { size, isBackward }: PageRequest): Page<Row> {
+  const hasMore = rows.length > size;
+  const kept = hasMore ? rows.slice(0, size) : rows;
+  return { rows: isBackward ? kept.toReversed() : kept, hasMore };
+}
+
+async function queryWithin<Row>(
+  em: EntityManager,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> {
+  try {
+    return await write(em, async (tx) => {
+      await queryInside(tx, `set local statement_timeout = ${COUNT_TIMEOUT_MS}`, []);
+      return queryInside<Row>(tx, text, values);
+    });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== QUERY_CANCELED) throw error;
+    throw new CountTimedOutError(
+      `Counting took longer than ${COUNT_TIMEOUT_MS} ms and was stopped; page through the list instead.`,
+    );
+  }
+}

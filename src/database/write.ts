@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { DeadlockException } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+/** How often a transaction is tried that lost a deadlock or a race for its snapshot. */
+const MAX_TRIES = 4;
+
+/** PostgreSQL's codes for "nothing is wrong with it, run it again": serialization_failure, deadlock_detected. */
+const RETRYABLE = new Set(['40001', '40P01']);
+
+/**
+ * Runs `work` in one transaction of its own on behalf of a brand: all of it is committed, or none.
+ * Only `tx` may be used inside; it sees no record of another brand. A deadlock runs `work` again
+ * from the start, up to 4 times in all, so it must do nothing outside the transaction.
+ *
+ * @throws whatever `work` throws, after rolling back.
+ */
+export async function writeForBrand<T>(
+  em: EntityManager,
+  brandId: string,
+  work: (tx: EntityManager) => Promise<T>,
+): Promise<T> {
+  return write(em, (tx) => {
+    tx.setFilterParams('brand', { brandId });
+    return work(tx);
+  });
+}
+
+/** As `writeForBrand`, for what belongs to no brand: the platform's own records. */
+export async function write<T>(
+  em: EntityManager,
+  work: (tx: EntityManager) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await em.fork().transactional(work);
+    } catch (error) {
+      if (tries >= MAX_TRIES || !isRetryable(error)) throw error;
+      await sleep(tries * 20 * (0.5 + Math.random()));
+    }
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  if (error instanceof DeadlockException) return true;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && RETRYABLE.has(code);
+}
