@@ -1,0 +1,66 @@
+import { GraphQLError } from 'graphql';
+import type { Logger } from 'pino';
+
+import {
+  BadInputError,
+  CountTimedOutError,
+  NotFoundError,
+  UnauthenticatedError,
+} from '../errors.ts';
+
+/**
+ * Gives an error the form in which a client sees it: `extensions.code` always, `issues` where the
+ * input is at fault. Whatever is not a refusal on purpose is logged under the request's id and
+ * masked, so that nothing internal leaves the process.
+ */
+export function toClientError(error: GraphQLError, requestId: string, log: Logger): GraphQLError {
+  const cause = findCause(error);
+  if (cause instanceof BadInputError) {
+    return rewrite(error, cause.message, { code: 'BAD_USER_INPUT', issues: cause.issues });
+  }
+  if (cause instanceof NotFoundError) return rewrite(error, cause.message, { code: 'NOT_FOUND' });
+  if (cause instanceof CountTimedOutError) {
+    return rewrite(error, cause.message, { code: 'QUERY_TOO_COSTLY' });
+  }
+  if (cause instanceof UnauthenticatedError) {
+    const http = { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } };
+    return rewrite(error, cause.message, { code: 'UNAUTHENTICATED', http });
+  }
+  if (isRequestFault(error, cause)) {
+    const issues = error.extensions.issues ?? [{ path: [], message: error.message }];
+    const http = error.extensions.http ?? { status: 400, spec: true };
+    return rewrite(error, error.message, { code: 'BAD_USER_INPUT', issues, http });
+  }
+  log.error({ requestId, path: error.path, err: cause }, 'a request failed unexpectedly');
+  const http = error.path ? undefined : { status: 500 };
+  return rewrite(error, 'Internal server error. The operator finds it under the request id.', {
+    code: 'INTERNAL_SERVER_ERROR',
+    requestId,
+    ...(http && { http }),
+  });
+}
+
+function findCause(error: GraphQLError): Error {
+  let cause: Error = error;
+  while (cause instanceof GraphQLError && cause.originalError) cause = cause.originalError;
+  return cause;
+}
+
+/**
+ * GraphQL's own refusals of a document, its variables or the HTTP request around it. A GraphQLError
+ * from within the execution of a field is one only when it points at the document: one from the
+ * serialisation of a scalar points nowhere, and is our fault.
+ */
+function isRequestFault(error: GraphQLError, cause: Error): boolean {
+  if (!(cause instanceof GraphQLError) || error.extensions.unexpected) return false;
+  return error.path === undefined || cause.nodes !== undefined;
+}
+
+function rewrite(
+  error: GraphQLError,
+  message: string,
+  extensions: Record<string, unknown>,
+): GraphQLError {
+  const { nodes, source, positions, path } = error;
+  return new GraphQLError(message, { nodes, source, positions, path, extensions });
+}

@@ -1,0 +1,226 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import type { Logger } from 'pino';
+
+import { toClientError } from './errors.ts';
+import { findIssuePath, findVariableFaults } from './input-faults.ts';
+
+/**
+ * The longest body that is read, in bytes: a bulk call of 100 records at the bounds of every field
+ * fits, in plain UTF-8.
+ */
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+/** What is known of one HTTP request; GraphQL adds to it as it goes, and the log writes it. */
+export interface RequestFacts {
+  requestId: string;
+  /** What goes into the request's log line besides what HTTP knows. Never personal data or a key. */
+  logFields: {
+    brandId?: string;
+    apiKeyPrefix?: string;
+    operationName?: string;
+    errorCodes?: string[];
+  };
+}
+
+interface ServerContext {
+  req: IncomingMessage;
+  res: ServerResponse;
+  facts: RequestFacts;
+}
+
+interface GraphqlOptions<Caller, Context extends object> {
+  schema: GraphQLSchema;
+  /** The path that it answers at, as in `/graphql`. */
+  path: string;
+  /**
+   * Turns the credential into whoever holds it, before the body is read.
+   * Throws UnauthenticatedError, which answers 401.
+   */
+  authenticate: (token: string | null, facts: RequestFacts) => Promise<Caller>;
+  /** What resolvers get; made anew for each operation. */
+  createContext: (caller: Caller) => Context;
+  /** The page for a browser that opens the path, or null for none. */
+  renderPage: (request: IncomingMessage) => Promise<string>;
+  log: Logger;
+}
+
+/** Answers a GraphQL request on Node's request and response. */
+export type GraphqlHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  facts: RequestFacts,
+) => Promise<void>;
+
+/**
+ * GraphQL over HTTP by its specification, on one path: JSON bodies by POST, queries by GET, one
+ * operation a request. Yoga does the protocol; the plugins below are this service's own rules.
+ */
+export function createGraphqlHandler<Caller extends object, Context extends object>(
+  options: GraphqlOptions<Caller, Context>,
+): GraphqlHandler {
+  const { schema, path, authenticate, createContext, renderPage, log } = options;
+  const callers = new WeakMap<Request, Caller>();
+  const yoga = createYoga<ServerContext, Context>({
+    schema,
+    graphqlEndpoint: path,
+    context: ({ request }) => createContext(callers.get(request) as Caller),
+    // Errors are given their client form in one place, `useClientErrors`.
+    maskedErrors: false,
+    logging: false,
+    graphiql: false,
+    landingPage: false,
+    multipart: false,
+    batching: false,
+    maxRequestBodySize: MAX_BODY_BYTES,
+    // Any origin may ask: there are no cookies, and the key in the request is what counts.
+    cors: {
+      origin: '*',
+      credentials: false,
+      methods: ['GET', 'POST'],
+      exposedHeaders: ['x-request-id'],
+      maxAge: 86_400,
+    },
+    plugins: [
+      usePage(renderPage),
+      useCredential(authenticate, callers, log),
+      useJsonBodiesOnly(),
+      useInputFaults(),
+      useClientErrors(log),
+    ],
+  });
+  return async (request, response, facts) => {
+    await yoga(request, response, { facts } as ServerContext);
+  };
+}
+
+/** Gives a browser that opens the path a page to try the interface on. */
+function usePage(
+  renderPage: (request: IncomingMessage) => Promise<string>,
+): Plugin<{}, ServerContext> {
+  return {
+    async onRequest({ request, serverContext, endResponse, fetchAPI }) {
+      const wantsPage =
+        request.method === 'GET' && request.headers.get('accept')?.includes('text/html');
+      if (!wantsPage) return;
+      const page = await renderPage(serverContext.req);
+      const headers = {
+        'Content-Type': 'text/html; charset=utf-8',
+        'Cache-Control': 'no-store',
+        'X-Frame-Options': 'DENY',
+        'Referrer-Policy': 'no-referrer',
+      };
+      endResponse(new fetchAPI.Response(page, { headers }));
+    },
+    onResponse({ response }) {
+      // The page may hold a key for whoever sits at this machine; no other site's script may read it.
+      const isPage = response.headers.get('content-type')?.startsWith('text/html');
+      if (isPage) response.headers.delete('access-control-allow-origin');
+    },
+  };
+}
+
+/** Refuses a request without a good credential before anything of its body is read. */
+function useCredential<Caller extends object>(
+  authenticate: GraphqlOptions<Caller, object>['authenticate'],
+  callers: WeakMap<Request, Caller>,
+  log: Logger,
+): Plugin<{}, ServerContext> {
+  return {
+    async onRequest({ request, serverContext, endResponse, fetchAPI }) {
+      if (request.method === 'OPTIONS') return;
+      const { facts } = serverContext;
+      try {
+        callers.set(request, await authenticate(readBearer(request.headers), facts));
+      } catch (cause) {
+        const thrown = cause instanceof Error ? cause : new Error(String(cause));
+        const error = new GraphQLError(thrown.message, { originalError: thrown });
+        const { message, extensions } = toClientError(error, facts.requestId, log);
+        const { http, ...shown } = extensions as { http?: { status: number; headers?: object } };
+        facts.logFields.errorCodes = [String(extensions.code)];
+        endResponse(
+          fetchAPI.Response.json(
+            { errors: [{ message, extensions: shown }] },
+            {
+              status: http?.status ?? 500,
+              headers: { ...http?.headers, 'Content-Type': answerType(request) },
+            },
+          ),
+        );
+      }
+    },
+  };
+}
+
+function readBearer(headers: Headers): string | null {
+  return /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
+}
+
+function answerType(request: Request): string {
+  const accepted = request.headers.get('accept') ?? '';
+  const type = accepted.includes('application/graphql-response+json')
+    ? 'application/graphql-response+json'
+    : 'application/json';
+  return `${type}; charset=utf-8`;
+}
+
+/** Yoga takes forms and bare documents too, which a page of any site may send without a preflight. */
+function useJsonBodiesOnly(): Plugin<{}, ServerContext> {
+  return {
+    onRequestParse({ request, endResponse, fetchAPI }) {
+      if (request.method !== 'POST') return;
+      const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+      if (type === 'application/json') return;
+      const error = {
+        message: 'The body must be JSON: send it with Content-Type: application/json.',
+        extensions: { code: 'BAD_USER_INPUT', issues: [] },
+      };
+      endResponse(fetchAPI.Response.json({ errors: [error] }, { status: 415 }));
+    },
+  };
+}
+
+/** Says where in the arguments GraphQL's own refusals of input lie. */
+function useInputFaults(): Plugin<{}, ServerContext> {
+  return {
+    onValidate({ params }) {
+      return ({ valid, result }) => {
+        if (valid) return;
+        for (const error of result as GraphQLError[]) {
+          const path = findIssuePath(params.documentAST, error);
+          error.extensions.issues ??= [{ path, message: error.message }];
+        }
+      };
+    },
+    onExecute({ args }) {
+      return {
+        onExecuteDone({ result, setResult }) {
+          if (!('errors' in result) || 'data' in result) return;
+          const fault = findVariableFaults(args);
+          if (fault) setResult({ errors: [fault] });
+        },
+      };
+    },
+  };
+}
+
+/** Gives every error its client form, and keeps the codes for the log. */
+function useClientErrors(log: Logger): Plugin<{}, ServerContext> {
+  return {
+    onParams({ params, context }) {
+      const name = params.operationName;
+      if (name) context.facts.logFields.operationName = name.slice(0, 100);
+    },
+    onResultProcess({ result, setResult, serverContext }) {
+      if (!('errors' in result) || !result.errors) return;
+      const { facts } = serverContext;
+      const errors = result.errors.map((error) => toClientError(error, facts.requestId, log));
+      facts.logFields.errorCodes = [
+        ...new Set(errors.map((error) => String(error.extensions.code))),
+      ];
+      setResult({ ...result, errors });
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import {
+  type ASTNode,
+  coerceInputValue,
+  type DocumentNode,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLSchema,
+  isInputType,
+  Kind,
+  type OperationDefinitionNode,
+  typeFromAST,
+  visit,
+} from 'graphql';
+
+import { BadInputError, type InputIssue } from '../errors.ts';
+
+type Path = InputIssue['path'];
+
+interface Execution {
+  schema: GraphQLSchema;
+  document: DocumentNode;
+  operationName?: string | null;
+  variableValues?: Record<string, unknown> | null;
+}
+
+/**
+ * Says where the variables of an operation are wrong that GraphQL refused to execute: one issue
+ * for each value, its path beginning at the argument that the variable goes into. GraphQL's own
+ * error names the variable and carries no code. Null when the variables are not at fault.
+ */
+export function findVariableFaults(execution: Execution): GraphQLError | null {
+  const { schema, document, operationName, variableValues } = execution;
+  const operation = getOperationAST(document, operationName);
+  const issues: InputIssue[] = [];
+  for (const definition of operation?.variableDefinitions ?? []) {
+    const name = definition.variable.name.value;
+    const type = typeFromAST(schema, definition.type);
+    const value = variableValues?.[name];
+    if (!isInputType(type) || !operation) continue;
+    const report = (path: readonly (string | number)[], message: string) =>
+      issues.push({ path: [...findUse(document, operation, name), ...path], message });
+    if (value === undefined) {
+      const isRequired = definition.type.kind === Kind.NON_NULL_TYPE && !definition.defaultValue;
+      if (isRequired) report([], 'is required');
+      continue;
+    }
+    coerceInputValue(value, type, (path, _, error) => report(path, error.message));
+  }
+  if (issues.length === 0) return null;
+  const originalError = new BadInputError(...issues);
+  return new GraphQLError(originalError.message, { originalError });
+}
+
+/** The path, from the argument on, of the place in the document that an error of validation points at. */
+export function findIssuePath(document: DocumentNode, error: GraphQLError): Path {
+  const node = error.nodes?.[0];
+  return (node && findPath(document, (candidate) => candidate === node)) ?? [];
+}
+
+/** Where a variable is used first; its own name where it is not. */
+function findUse(document: DocumentNode, operation: OperationDefinitionNode, name: string): Path {
+  const isUse = (node: ASTNode) => node.kind === Kind.VARIABLE && node.name.value === name;
+  const roots: ASTNode[] = [
+    operation.selectionSet,
+    ...document.definitions.filter((d) => d.kind === Kind.FRAGMENT_DEFINITION),
+  ];
+  return roots.map((root) => findPath(root, isUse)).find((path) => path?.length) ?? [name];
+}
+
+function findPath(root: ASTNode, isWanted: (node: ASTNode) => boolean): Path | null {
+  let found: Path | null = null;
+  visit(root, {
+    enter(node, _key, parent, keys, ancestors) {
+      if (found || !isWanted(node) || !parent) return;
+      // One step for each key; the root has none.
+      const steps = [...ancestors, parent, node].slice(1);
+      found = keys.flatMap((key, index) => toPathStep(steps[index], key, keys[index - 1]));
+    },
+  });
+  return found;
+}
+
+/** What one step on the way down to a value adds to its path: an argument, a field, a place in a list. */
+function toPathStep(
+  step: ASTNode | readonly ASTNode[] | undefined,
+  key: string | number,
+  keyAbove: string | number | undefined,
+): Path {
+  if (step && 'kind' in step && (step.kind === Kind.ARGUMENT || step.kind === Kind.OBJECT_FIELD)) {
+    return [step.name.value];
+  }
+  return keyAbove === 'values' ? [key] : [];
+}
