@@ -1,0 +1,52 @@
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { DataDirError } from './database/data-dir.ts';
+import { DatabaseError } from './database/database.ts';
+import { createLog } from './log.ts';
+import { type Gateway, ListenError, startGateway } from './server.ts';
+
+/** What stands in the way of a start is said in words; anything else is ours and keeps its stack. */
+const EXPECTED_FAILURES = [ConfigError, DataDirError, DatabaseError, ListenError];
+
+try {
+  const config = readConfig();
+  const log = createLog(config.logLevel);
+  const gateway = await startGateway(config, log);
+  log.info({ url: gateway.url }, 'listening');
+  if (config.databaseUrl === undefined) console.log(formatWelcome(config, gateway));
+  stopOnSignal(gateway);
+} catch (error) {
+  const isExpected = EXPECTED_FAILURES.some((kind) => error instanceof kind);
+  console.error(isExpected ? (error as Error).message : error);
+  process.exitCode = 1;
+}
+
+/** What somebody needs who has just started the embedded kind: addresses, keys, and a line to paste. */
+function formatWelcome({ dataDir }: Config, { url, demoKey, platformKey }: Gateway): string {
+  const [path, key, query] = demoKey
+    ? ['graphql', demoKey, '{ brand { name } products(first: 3) { nodes { title } } }']
+    : ['platform', platformKey, '{ brands { nodes { id name } } }'];
+  return [
+    '',
+    `  GraphQL       ${url}/graphql   (open it in a browser to try it)`,
+    ...(demoKey ? [`  Demo key      ${demoKey}`] : []),
+    `  Platform      ${url}/platform`,
+    `  Platform key  ${platformKey}`,
+    `  Data          ${dataDir}`,
+    '',
+    `  curl -s ${url}/${path} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query })}'`,
+    '',
+  ].join('\n');
+}
+
+/** Stops cleanly at the first SIGTERM or SIGINT, and at once at the second. */
+function stopOnSignal(gateway: Gateway): void {
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    await gateway.close();
+    process.exit(0);
+  };
+  process.on('SIGTERM', () => void stop());
+  process.on('SIGINT', () => void stop());
+}

@@ -1,0 +1,237 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Logger } from 'pino';
+
+import { authenticate } from './api-keys/service.ts';
+import { type Config, formatOrigin } from './config.ts';
+import { type DataDir, openDataDir } from './database/data-dir.ts';
+import { type Database, openDatabase } from './database/database.ts';
+import { newId } from './database/ids.ts';
+import { EXAMPLE_PLATFORM_QUERY, EXAMPLE_QUERY } from './demo/queries.ts';
+import { ensureDemo } from './demo/service.ts';
+import { UnauthenticatedError } from './errors.ts';
+import type { Context } from './graphql/context.ts';
+import { renderGraphiql } from './graphql/graphiql.ts';
+import { createGraphqlHandler, type GraphqlHandler, type RequestFacts } from './graphql/http.ts';
+import { Loaders } from './graphql/loaders.ts';
+import { brandSchema } from './graphql/schema.ts';
+import type { PlatformContext } from './platform/builder.ts';
+import { platformSchema } from './platform/schema.ts';
+
+/** How long running requests may take to finish once the service is told to stop. */
+const DRAIN_TIMEOUT_MS = 10_000;
+
+/** How long a client may take over its headers, and over its whole request. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+const MAX_REQUEST_ID = 128;
+
+/** A running gateway. */
+export interface Gateway {
+  /** Where clients reach it, without a slash at the end. */
+  url: string;
+  platformKey: string;
+  /** The demo brand's key; undefined where there is no demo. */
+  demoKey: string | undefined;
+  /** Finishes the requests that are running, for 10 seconds at the most, and gives everything up. */
+  close(): Promise<void>;
+}
+
+/** The HTTP server could not listen where it was told to. */
+export class ListenError extends Error {
+  override name = 'ListenError';
+}
+
+/**
+ * Starts the whole service: takes the data directory, opens and migrates the database, makes the
+ * demo, and listens. What was opened is closed again when a later step fails.
+ *
+ * @throws {DataDirError | DatabaseError | ListenError} saying what is in the way.
+ */
+export async function startGateway(config: Config, log: Logger): Promise<Gateway> {
+  const dataDir = config.databaseUrl === undefined ? openDataDir(config.dataDir) : undefined;
+  let database: Database | undefined;
+  try {
+    database = await openDatabase(
+      config.databaseUrl === undefined
+        ? { kind: 'embedded', dataDir: join(config.dataDir, 'database') }
+        : { kind: 'postgresql', url: config.databaseUrl },
+    );
+    return await serve(config, log, database, dataDir);
+  } catch (error) {
+    await database?.close();
+    dataDir?.release();
+    throw error;
+  }
+}
+
+async function serve(
+  config: Config,
+  log: Logger,
+  database: Database,
+  dataDir: DataDir | undefined,
+): Promise<Gateway> {
+  const { em } = database;
+  const platformKey = config.platformKey ?? dataDir?.ensureSecret('platform-key');
+  if (platformKey === undefined)
+    throw new Error('Without a data directory a PLATFORM_KEY is needed.');
+  const demoKey = dataDir && config.isDemoEnabled ? await ensureDemo(em, dataDir) : undefined;
+
+  const handlers = new Map<string, GraphqlHandler>([
+    ['/graphql', createBrandHandler(em, demoKey, log)],
+    ['/platform', createPlatformHandler(em, platformKey, log)],
+  ]);
+  const server = createServer(
+    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    (request, response) => void handle(request, response, handlers, log),
+  );
+  await listen(server, config);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: config.publicUrl ?? formatOrigin(config.host, port),
+    platformKey,
+    demoKey,
+    close: async () => {
+      await drain(server);
+      await database.close();
+      dataDir?.release();
+    },
+  };
+}
+
+function createBrandHandler(
+  em: EntityManager,
+  demoKey: string | undefined,
+  log: Logger,
+): GraphqlHandler {
+  return createGraphqlHandler({
+    schema: brandSchema,
+    path: '/graphql',
+    authenticate: async (token, { logFields }) => {
+      const viewer = await authenticate(em, token);
+      logFields.brandId = viewer.brand.id;
+      logFields.apiKeyPrefix = viewer.apiKeyPrefix;
+      return viewer;
+    },
+    createContext: (viewer): Context => ({ viewer, em, loaders: new Loaders() }),
+    renderPage: (request) =>
+      renderGraphiql(request, {
+        title: 'Community gateway',
+        query: EXAMPLE_QUERY,
+        localKey: demoKey,
+      }),
+    log,
+  });
+}
+
+function createPlatformHandler(
+  em: EntityManager,
+  platformKey: string,
+  log: Logger,
+): GraphqlHandler {
+  const expected = sha256(platformKey);
+  return createGraphqlHandler({
+    schema: platformSchema,
+    path: '/platform',
+    authenticate: async (token) => {
+      // Digests have one length, and comparing them tells nothing by the time it takes.
+      if (token === null || !timingSafeEqual(sha256(token), expected)) {
+        throw new UnauthenticatedError(
+          'The platform key is needed: send Authorization: Bearer <PLATFORM_KEY>.',
+        );
+      }
+      return {};
+    },
+    createContext: (): PlatformContext => ({ em }),
+    renderPage: (request) =>
+      renderGraphiql(request, { title: 'Community platform', query: EXAMPLE_PLATFORM_QUERY }),
+    log,
+  });
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+async function handle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  handlers: Map<string, GraphqlHandler>,
+  log: Logger,
+): Promise<void> {
+  const startedAt = performance.now();
+  const facts: RequestFacts = { requestId: readRequestId(request), logFields: {} };
+  const path = request.url?.split('?', 1)[0] ?? '/';
+  response.setHeader('x-request-id', facts.requestId);
+  response.setHeader('x-content-type-options', 'nosniff');
+  response.once('close', () => {
+    const durationMs = Math.round((performance.now() - startedAt) * 10) / 10;
+    const status = response.writableFinished ? response.statusCode : 'aborted';
+    const { requestId, logFields } = facts;
+    log.info(
+      { requestId, method: request.method, path, status, durationMs, ...logFields },
+      'request',
+    );
+  });
+  try {
+    const handler = handlers.get(path);
+    if (handler) await handler(request, response, facts);
+    else if (path === '/') redirect(response, '/graphql');
+    else
+      refuse(
+        response,
+        404,
+        `There is nothing at this path. Try ${[...handlers.keys()].join(' or ')}.`,
+      );
+  } catch (error) {
+    log.error({ requestId: facts.requestId, err: error }, 'a request failed unexpectedly');
+    if (response.headersSent) response.destroy();
+    else
+      refuse(response, 500, 'Internal server error. The operator finds it under the request id.');
+  }
+}
+
+/** The caller's own id for the request, where it is fit for a log, or a new one. */
+function readRequestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  const isFit =
+    typeof given === 'string' && given.length <= MAX_REQUEST_ID && /^[\x21-\x7e]+$/.test(given);
+  return isFit ? given : newId();
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(302, { location }).end();
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(`${JSON.stringify({ errors: [{ message }] })}\n`);
+}
+
+function listen(server: Server, { host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const place = formatOrigin(host, port);
+      const reason =
+        error.code === 'EADDRINUSE' ? 'the port is in use; set PORT to another' : error.message;
+      reject(new ListenError(`Cannot listen on ${place}: ${reason}.`));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
+    server.close(() => {
+      clearTimeout(deadline);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
