@@ -15,7 +15,7 @@ export const USER_ERROR_CODES = {
   MAIL_UNAVAILABLE: 'The mail server did not take the message; nothing was changed.',
 } as const;
 
-export type UserErrorCode = keyof typeof USER_ERROR_CODES;
+type UserErrorCode = keyof typeof USER_ERROR_CODES;
 
 /** One refusal that depends on the state of the data. */
 export interface UserError {

@@ -9,7 +9,7 @@ import { UnauthenticatedError } from '../errors.ts';
 import { ApiKey } from './entity.ts';
 
 /** What a credential may do. A secret key is given its scopes when it is made. */
-export const SCOPES = [
+const SCOPES = [
   'members:read',
   'members:pii',
   'members:write',
@@ -23,7 +23,6 @@ export const SCOPES = [
   'webhooks:manage',
   'keys:manage',
 ] as const;
-export type Scope = (typeof SCOPES)[number];
 
 /** Who is asking: the API key behind the request, with its brand and scopes. */
 export interface Viewer {

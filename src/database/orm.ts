@@ -9,9 +9,9 @@ import { Brand } from '../brands/entity.ts';
 import { Product, ProductVariant } from '../products/entity.ts';
 import { CatalogueMigration } from './migrations/001-catalogue.ts';
 
-/** Where the records are: a folder (or `memory://`) for PGlite, or a PostgreSQL server. */
+/** Where the records are: a folder for PGlite, or a PostgreSQL server. */
 export type DatabaseLocation =
-  | { kind: 'embedded'; dataDir: string; loadDataDir?: Blob }
+  | { kind: 'embedded'; dataDir: string }
   | { kind: 'postgresql'; url: string };
 
 /** Connections to PostgreSQL that one process opens at the most. */
@@ -54,8 +54,7 @@ export function ormOptions(location: DatabaseLocation): Partial<Options> {
 
 function driverOptions(location: DatabaseLocation): Partial<Options> {
   if (location.kind === 'embedded') {
-    const { dataDir, loadDataDir } = location;
-    return { driver: PgliteDriver, dbName: dataDir, driverOptions: { loadDataDir } };
+    return { driver: PgliteDriver, dbName: location.dataDir };
   }
   return {
     driver: PostgreSqlDriver,

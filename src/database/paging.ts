@@ -39,7 +39,7 @@ export function listOf(source: RecordSource, filters: Filter[], key = CREATION_K
 }
 
 /** Where a record holds the id of the one whose list it is in: its column and its row's property. */
-export interface ParentColumn {
+interface ParentColumn {
   column: string;
   property: string;
 }

@@ -28,7 +28,12 @@ export function toClientError(error: GraphQLError, requestId: string, log: Logge
   }
   if (isRequestFault(error, cause)) {
     const issues = error.extensions.issues ?? [{ path: [], message: error.message }];
-    const http = error.extensions.http ?? { status: 400, spec: true };
+    // Yoga's mark of a body that is no JSON: 400 whatever the client accepts. Otherwise a client
+    // that accepts application/json alone is answered 200, as the specification has it.
+    const isUnreadable = 'originalError' in error.extensions;
+    const http = isUnreadable
+      ? { status: 400 }
+      : (error.extensions.http ?? { status: 400, spec: true });
     return rewrite(error, error.message, { code: 'BAD_USER_INPUT', issues, http });
   }
   log.error({ requestId, path: error.path, err: cause }, 'a request failed unexpectedly');

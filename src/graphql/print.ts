@@ -1,6 +1,8 @@
 // Prints the brand's interface into schema.graphql: npm run schema.
 import { writeFileSync } from 'node:fs';
+
 import { printSchema } from 'graphql';
+
 import { brandSchema } from './schema.ts';
 
 writeFileSync(

@@ -1,12 +1,14 @@
-import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 
 import { formatInstant, parseInstant } from '../database/instants.ts';
 
-function toInstant(value: unknown): string {
+/** Throws at `node`, where the value stands in a document, so that the error can say where. */
+function toInstant(value: unknown, node?: ValueNode): string {
   const instant = typeof value === 'string' ? parseInstant(value) : null;
   if (instant === null) {
     throw new GraphQLError(
-      'must be an ISO 8601 instant with a time zone, as in 2026-11-20T09:54:00.000Z',
+      'A DateTime must be an ISO 8601 instant with a time zone, as in 2026-11-20T09:54:00.000Z.',
+      { nodes: node },
     );
   }
   return instant;
@@ -20,14 +22,15 @@ export const DateTimeScalar = new GraphQLScalarType<string, string>({
     'time zone is taken, and what is finer than a millisecond is cut off.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339#section-5.6',
   serialize: (value) => formatInstant(value as string),
-  parseValue: toInstant,
-  parseLiteral: (node) => toInstant(node.kind === Kind.STRING ? node.value : undefined),
+  parseValue: (value) => toInstant(value),
+  parseLiteral: (node) => toInstant(node.kind === Kind.STRING ? node.value : undefined, node),
 });
 
-function toSafeInt(value: unknown): number {
+function toSafeInt(value: unknown, node?: ValueNode): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
     throw new GraphQLError(
-      'must be a whole number from -9007199254740991 to 9007199254740991, written as a JSON number',
+      'A SafeInt must be a whole number from -9007199254740991 to 9007199254740991, written as a JSON number.',
+      { nodes: node },
     );
   }
   return value;
@@ -38,6 +41,6 @@ export const SafeIntScalar = new GraphQLScalarType<number, number>({
   name: 'SafeInt',
   description: 'An integer of up to 2^53 - 1 either way, written as a JSON number.',
   serialize: (value) => toSafeInt(Number(value)),
-  parseValue: toSafeInt,
-  parseLiteral: (node) => toSafeInt(node.kind === Kind.INT ? Number(node.value) : undefined),
+  parseValue: (value) => toSafeInt(value),
+  parseLiteral: (node) => toSafeInt(node.kind === Kind.INT ? Number(node.value) : undefined, node),
 });

@@ -10,7 +10,7 @@ import { type CreateVariantInput, productNotFound } from './variant-service.ts';
 /** The most records of either kind, upserts or deletes, in one call. */
 export const MAX_BULK_RECORDS = 100;
 
-export type BulkErrorPolicy = 'REJECT_ALL' | 'SKIP_FAILED';
+type BulkErrorPolicy = 'REJECT_ALL' | 'SKIP_FAILED';
 
 export type BulkOutcome =
   | 'CREATED'

@@ -21,7 +21,7 @@ const MAX_DESCRIPTION = 65_535;
 export const ProductRef = builder.objectRef<ProductRow>('Product');
 export const ProductVariantRef = builder.objectRef<ProductVariantRow>('ProductVariant');
 
-export const ProductConnection = defineConnection(ProductRef, 'products');
+const ProductConnection = defineConnection(ProductRef, 'products');
 export const ProductVariantConnection = defineConnection(ProductVariantRef, 'variants');
 
 builder.node(ProductRef, {

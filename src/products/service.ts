@@ -35,7 +35,7 @@ export interface ProductRow {
 }
 
 /** What products are read from, page by page or singly. */
-export const PRODUCTS: RecordSource = {
+const PRODUCTS: RecordSource = {
   name: 'product',
   columns: `
     'Product' as "__typename", t.id, t.store_id as "storeId", t.title, t.description,

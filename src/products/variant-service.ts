@@ -38,7 +38,7 @@ export interface ProductVariantRow {
 }
 
 /** What variants are read from. A product's storeId never changes, and is kept in one place. */
-export const VARIANTS: RecordSource = {
+const VARIANTS: RecordSource = {
   name: 'variant',
   columns: `
     'ProductVariant' as "__typename", t.id, t.store_id as "storeId", p.store_id as "productStoreId",
