@@ -70,6 +70,8 @@ export interface TestBrand extends GraphqlClient {
 export interface TestGateway {
   url: string;
   platform: GraphqlClient;
+  /** The demo brand's key, where a demo was asked for and the database is embedded. */
+  demoKey: string | undefined;
   /** The log so far, a parsed line each. */
   logLines: Record<string, unknown>[];
   createBrand(name?: string): Promise<TestBrand>;
@@ -92,6 +94,7 @@ export async function startTestGateway(overrides: Partial<Config> = {}): Promise
   return {
     url: gateway.url,
     platform,
+    demoKey: gateway.demoKey,
     logLines,
     createBrand: (name = 'A brand') => createBrand(gateway.url, platform, name),
     close: async () => {

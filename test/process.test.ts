@@ -1,0 +1,248 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+
+import { catalogueOf, productInput, variantInput } from './support/catalogue.ts';
+import { createClient, type Json } from './support/client.ts';
+import { createBrand, makeDatabase, PLATFORM_KEY } from './support/gateway.ts';
+import { failToStart, type GatewayProcess, startProcess } from './support/process.ts';
+
+const isEmbedded = inject('database').kind === 'embedded';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+async function database(options?: { isEmpty: boolean }) {
+  const made = await makeDatabase(options);
+  cleanUps.push(() => made.remove());
+  return made.environment;
+}
+
+async function start(environment: Record<string, string>): Promise<GatewayProcess> {
+  const gateway = await startProcess(environment);
+  cleanUps.push(() => gateway.stop('SIGKILL'));
+  return gateway;
+}
+
+const platformOf = ({ url }: GatewayProcess) => createClient(`${url}/platform`, PLATFORM_KEY);
+
+describe('starting', () => {
+  it('finds everything again after SIGTERM and after SIGKILL', async () => {
+    const environment = await database({ isEmpty: true });
+    const first = await start(environment);
+    const { token } = await createBrand(first.url, platformOf(first), 'Kept');
+    expect(await first.stop('SIGTERM')).toBe(0);
+    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+      const next = await start(environment);
+      const { data } = await createClient(`${next.url}/graphql`, token).ask('{ brand { name } }');
+      expect(data.brand.name).toBe('Kept');
+      await next.stop(signal);
+    }
+  });
+
+  it('says what is wrong with the configuration, and exits with 1', async () => {
+    const environment = await database();
+    const { code, message } = await failToStart({
+      ...environment,
+      PORT: 'x',
+      PLATFORM_KEY: 'short',
+    });
+    expect(code).toBe(1);
+    expect(message).toMatch(
+      /^The configuration is wrong:\n {2}PORT must be .*\n {2}PLATFORM_KEY must be .*\n$/,
+    );
+  });
+
+  it('says that the port is in use', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    cleanUps.push(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const { code, message } = await failToStart({ ...(await database()), PORT: String(port) });
+    expect([code, message]).toEqual([
+      1,
+      `Cannot listen on http://127.0.0.1:${port}: the port is in use; set PORT to another.\n`,
+    ]);
+  });
+
+  it('finishes the request that is running when it is told to stop', async () => {
+    const gateway = await start(await database());
+    const brand = await createBrand(gateway.url, platformOf(gateway), 'A brand');
+    const records = Array.from({ length: 100 }, (_, index) => productInput(`p${index}`));
+    const answer = catalogueOf(brand).bulkProducts({ upsertRecords: records });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await gateway.stop('SIGTERM')).toBe(0);
+    expect((await answer).success).toBe(true);
+  });
+});
+
+describe('bulk loading that is killed', () => {
+  it('keeps every acknowledged batch, and no half of one', async () => {
+    const environment = await database();
+    let gateway = await start(environment);
+    const brand = await createBrand(gateway.url, platformOf(gateway), 'A brand');
+    const acknowledged = new Set<string>();
+    let batch = 0;
+    for (let round = 0; round < 3; round++) {
+      const client = createClient(`${gateway.url}/graphql`, brand.token);
+      const killAfterMs = 150 + round * 70;
+      setTimeout(() => gateway.process.kill('SIGKILL'), killAfterMs);
+      try {
+        while (true) {
+          const name = `b${batch++}`;
+          const records = Array.from({ length: 100 }, (_, index) =>
+            productInput(`${name}-${index}`),
+          );
+          const { success } = await catalogueOf(client).bulkProducts({ upsertRecords: records });
+          if (success) acknowledged.add(name);
+        }
+      } catch {
+        // The connection broke with the process.
+      }
+      gateway = await start(environment);
+    }
+    expect(acknowledged.size).toBeGreaterThan(0);
+    const found = await readBatches(createClient(`${gateway.url}/graphql`, brand.token));
+    const halves = [...found].filter(([, count]) => count !== 100);
+    const lost = [...acknowledged].filter((name) => !found.has(name));
+    expect({ halves, lost }).toEqual({ halves: [], lost: [] });
+  });
+});
+
+/** How many records of each batch there are. */
+async function readBatches(client: ReturnType<typeof createClient>): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  let after = '';
+  while (true) {
+    const { data } = await client.ask(
+      `{ products(first: 100 ${after}) { nodes { storeId } pageInfo { hasNextPage endCursor } } }`,
+    );
+    for (const { storeId } of data.products.nodes as Json[]) {
+      const name = storeId.split('-')[0];
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    if (!data.products.pageInfo.hasNextPage) return counts;
+    after = `, after: "${data.products.pageInfo.endCursor}"`;
+  }
+}
+
+describe.runIf(isEmbedded)('the embedded kind', () => {
+  it('makes a demo and prints addresses, keys and a line that works when pasted, at every start', async () => {
+    const { DATA_DIR = '', PORT = '' } = await database({ isEmpty: true });
+    const keys = [];
+    for (let starts = 0; starts < 2; starts++) {
+      const gateway = await start({ DATA_DIR, PORT });
+      const printed = await vi.waitFor(() => {
+        expect(gateway.readOutput()).toContain('curl');
+        return gateway.readOutput();
+      });
+      expect(printed).toContain(`${gateway.url}/graphql`);
+      const demoKey = /Demo key +(\S+)/.exec(printed)?.[1];
+      const platformKey = /Platform key +(\S+)/.exec(printed)?.[1];
+      keys.push([demoKey, platformKey]);
+      for (const [name, key] of [
+        ['demo-key', demoKey],
+        ['platform-key', platformKey],
+      ] as const) {
+        expect(readFileSync(join(DATA_DIR, name), 'utf8').trim()).toBe(key);
+        expect(statSync(join(DATA_DIR, name)).mode & 0o777).toBe(0o600);
+      }
+      const curl = /^ *(curl .*)$/m.exec(printed)?.[1] ?? '';
+      const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
+      const { brand, products } = JSON.parse(stdout).data;
+      expect([brand.name, products.nodes.length]).toEqual(['Alder & Pine', 3]);
+      const brands = await createClient(`${gateway.url}/platform`, platformKey).ask(
+        '{ brands { nodes { name } } }',
+      );
+      expect(brands.data.brands.nodes).toEqual([{ name: 'Alder & Pine' }]);
+      await gateway.stop();
+    }
+    expect(keys[0]).toEqual(keys[1]);
+  });
+
+  it('makes no demo when DEMO is off', async () => {
+    const gateway = await start(await database({ isEmpty: true }));
+    expect(gateway.readOutput()).not.toContain('Demo key');
+    const { data } = await platformOf(gateway).ask('{ brands { nodes { name } } }');
+    expect(data.brands.nodes).toEqual([]);
+  });
+
+  it('refuses a second process on its DATA_DIR at once, and goes on itself', async () => {
+    const environment = await database();
+    const gateway = await start(environment);
+    const { code, message } = await failToStart(environment);
+    expect(code).toBe(1);
+    expect(message).toContain(`DATA_DIR ${environment.DATA_DIR} is in use by another process`);
+    expect((await platformOf(gateway).ask('{ brands { nodes { id } } }')).status).toBe(200);
+  });
+});
+
+describe.runIf(!isEmbedded)('replicas on one PostgreSQL', () => {
+  it('migrate an empty database when they start at the same moment, and serve one another’s writes', async () => {
+    const environment = await database({ isEmpty: true });
+    const replicas = await Promise.all([1, 2, 3].map(() => start(environment)));
+    const [first, ...others] = replicas as [GatewayProcess, ...GatewayProcess[]];
+    const brand = await createBrand(first.url, platformOf(first), 'Shared');
+    await catalogueOf(brand).createProduct(productInput('one'));
+    for (const replica of others) {
+      const client = createClient(`${replica.url}/graphql`, brand.token);
+      const { data } = await client.ask('{ brand { name } product(storeId: "one") { title } }');
+      expect(data).toEqual({ brand: { name: 'Shared' }, product: { title: 'Product one' } });
+    }
+  });
+
+  it('decide together who makes a record, and load in bulk side by side', async () => {
+    const environment = await database();
+    const replicas = await Promise.all([1, 2].map(() => start(environment)));
+    const brand = await createBrand(replicas[0]!.url, platformOf(replicas[0]!), 'Shared');
+    const catalogues = replicas.map(({ url }) =>
+      catalogueOf(createClient(`${url}/graphql`, brand.token)),
+    );
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(
+        catalogues.map((c) => c.createProduct(productInput(`r${round}`))),
+      );
+      expect(answers.flatMap(({ userErrors }) => userErrors.map(({ code }: Json) => code))).toEqual(
+        ['TAKEN'],
+      );
+    }
+    const variants = Array.from({ length: 100 }, (_, index) =>
+      variantInput(`v${index}`, `r${index % 10}`),
+    );
+    const answers = await Promise.all(
+      catalogues.flatMap((c) => [
+        c.bulkVariants({ upsertRecords: variants }),
+        c.bulkVariants({ upsertRecords: variants.toReversed() }),
+      ]),
+    );
+    const outcomes = answers.flatMap(({ results }) => results.map(({ outcome }: Json) => outcome));
+    expect(outcomes.filter((outcome) => outcome === 'CREATED')).toHaveLength(100);
+    expect(outcomes.filter((outcome) => outcome === 'UNCHANGED')).toHaveLength(300);
+  });
+
+  it('say what is wrong when the database cannot be reached, without its password', async () => {
+    const environment = {
+      ...(await database()),
+      DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/nowhere',
+    };
+    const { code, message } = await failToStart(environment);
+    expect(code).toBe(1);
+    expect(message).toMatch(
+      /^The database at postgres:\/\/127\.0\.0\.1:1\/nowhere cannot be used: .*ECONNREFUSED/,
+    );
+    expect(message).not.toContain('hunter2');
+  });
+
+  it('need a PLATFORM_KEY', async () => {
+    const { PLATFORM_KEY: _unset, ...environment } = await database();
+    const { message } = await failToStart(environment);
+    expect(message).toContain('PLATFORM_KEY is required with DATABASE_URL');
+  });
+});

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+
+import {
+  getNamedType,
+  type GraphQLField,
+  isInputObjectType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { brandSchema } from '../src/graphql/schema.ts';
+import { catalogueOf, productInput, variantInput } from './support/catalogue.ts';
+import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+
+let gateway: TestGateway;
+let owner: TestBrand;
+let stranger: TestBrand;
+/** What the owner has, by the names that arguments and input fields have in the schema. */
+let known: Record<string, string>;
+/** Everything by which the owner's records could be recognised in an answer. */
+let marks: string[];
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  owner = await gateway.createBrand('Owner');
+  stranger = await gateway.createBrand('Stranger');
+  const catalogue = catalogueOf(owner);
+  const { product } = await catalogue.createProduct(productInput('owned-product'));
+  const { productVariant } = await catalogue.createVariant(
+    variantInput('owned-variant', 'owned-product'),
+  );
+  known = {
+    product: product.id,
+    updateProduct: product.id,
+    productVariant: productVariant.id,
+    updateProductVariant: productVariant.id,
+    productId: product.id,
+    productStoreId: 'owned-product',
+  };
+  marks = [
+    product.id,
+    productVariant.id,
+    owner.id,
+    'Product owned-product',
+    'Variant owned-variant',
+    '"Owner"',
+  ];
+});
+afterAll(() => gateway?.close());
+
+/** The values to ask a field with: every one that stands for a record of the owner. */
+function argumentsFor(field: GraphQLField<unknown, unknown>): string[] {
+  const ids = [known.product, known.productVariant, owner.id] as string[];
+  if (field.name === 'nodes') return [`(ids: ${JSON.stringify(ids)})`];
+  if (field.name === 'node') return ids.map((id) => `(id: "${id}")`);
+  const names = new Set(field.args.map(({ name }) => name));
+  const asked = [''];
+  if (names.has('id')) asked.push(...ids.map((id) => `(id: "${id}")`));
+  for (const name of ['storeId', 'productStoreId']) {
+    if (!names.has(name)) continue;
+    asked.push(`(${name}: "owned-product")`, `(${name}: "owned-variant")`);
+  }
+  if (names.has('productId')) asked.push(...ids.map((id) => `(productId: "${id}")`));
+  return asked.filter((text) => text !== '' || !field.args.some(({ type }) => isNonNullType(type)));
+}
+
+/** Selects every field of a type that needs no argument, three levels deep. */
+function selectAll(field: GraphQLField<unknown, unknown>, depth = 4): string {
+  const type = getNamedType(field.type);
+  if (!('getFields' in type) || isInputObjectType(type)) return '';
+  const children = Object.values(type.getFields()).filter(
+    (child) => !child.args.some(({ type: argument }) => isNonNullType(argument)),
+  );
+  const parts = children.flatMap((child) => {
+    const isLeaf = !('getFields' in getNamedType(child.type));
+    if (isLeaf) return [child.name];
+    return depth > 0
+      ? [`${child.name} ${selectAll(child as GraphQLField<unknown, unknown>, depth - 1)}`]
+      : [];
+  });
+  return `{ __typename ${parts.join(' ')} }`;
+}
+
+describe('the key of another brand', () => {
+  const fields = Object.values(brandSchema.getQueryType()?.getFields() ?? {});
+
+  it.each(fields.map((field) => field.name))(
+    'gets nothing of this brand by Query.%s',
+    async (name) => {
+      const field = fields.find((candidate) => candidate.name === name)!;
+      const asked = argumentsFor(field);
+      expect(asked.length).toBeGreaterThan(0);
+      for (const args of asked) {
+        const { data, errors } = await stranger.ask(`{ ${name}${args} ${selectAll(field)} }`);
+        // What was asked with may come back in a message; nothing else may.
+        const answer = marks.filter((mark) => !args.includes(mark));
+        for (const mark of answer) expect(JSON.stringify(data)).not.toContain(mark);
+        expect((errors ?? []).map(({ extensions }) => extensions.code)).not.toContain('FORBIDDEN');
+        if (name === 'node') expect(data.node).toBeNull();
+        if (name === 'nodes') expect(data.nodes).toEqual([null, null, null]);
+      }
+    },
+  );
+
+  it('sees as many records as it has, and counts no others', async () => {
+    const { data } = await stranger.ask(
+      '{ products { totalCount nodes { id } } productVariants { totalCount nodes { id } } }',
+    );
+    const nothing = { totalCount: 0, nodes: [] };
+    expect(data).toEqual({ products: nothing, productVariants: nothing });
+  });
+
+  it('pages from no place of another brand by a bare id', async () => {
+    const { errors } = await stranger.ask(
+      `{ products(after: "${known.product}") { nodes { id } } }`,
+    );
+    expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  it('changes nothing of this brand by any mutation', async () => {
+    const before = await catalogueOf(owner).readAll();
+    const attempts: Record<string, object[]> = {
+      createProduct: [productInput('owned-product')],
+      updateProduct: [{ id: known.product, title: 'Stolen' }],
+      createProductVariant: [
+        variantInput('new', 'owned-product'),
+        variantInput('owned-variant', 'owned-product'),
+      ],
+      updateProductVariant: [{ id: known.productVariant, title: 'Stolen' }],
+      bulkProducts: [
+        {
+          upsertRecords: [productInput('owned-product', { title: 'Stolen' })],
+          deleteRecords: ['owned-variant'],
+        },
+        { deleteRecords: ['owned-product'] },
+      ],
+      bulkProductVariants: [
+        {
+          upsertRecords: [variantInput('owned-variant', 'owned-product')],
+          errorPolicy: 'SKIP_FAILED',
+        },
+        { deleteRecords: ['owned-variant'] },
+      ],
+    };
+    const mutations = Object.values(brandSchema.getMutationType()?.getFields() ?? {});
+    expect(Object.keys(attempts).toSorted()).toEqual(mutations.map(({ name }) => name).toSorted());
+    for (const mutation of mutations) {
+      const [{ type } = { type: undefined }] = mutation.args;
+      for (const input of attempts[mutation.name] ?? []) {
+        const query = `mutation ($input: ${String(type)}) { ${mutation.name}(input: $input) ${selectAll(mutation)} }`;
+        const { data, errors } = await stranger.ask(query, { input });
+        expect(errors ?? []).toEqual([]);
+        for (const mark of marks.slice(0, 3)) {
+          const isEchoed = JSON.stringify(input).includes(mark);
+          if (!isEchoed) expect(JSON.stringify(data)).not.toContain(mark);
+        }
+        expect(await catalogueOf(owner).readAll()).toEqual(before);
+      }
+    }
+  });
+
+  it('is told NOT_FOUND, as for a record that nobody has', async () => {
+    const messageFor = async (id: string) => {
+      const { errors } = await stranger.ask(`{ product(id: "${id}") { id } }`);
+      expect(errors?.[0]?.extensions.code).toBe('NOT_FOUND');
+      return errors?.[0]?.message.replace(id, 'ID');
+    };
+    expect(await messageFor(known.product!)).toBe(await messageFor(randomUUID()));
+  });
+
+  it('is asked with every object type that the schema has', () => {
+    const types = Object.values(brandSchema.getTypeMap()).filter(
+      (type) => isObjectType(type) && !type.name.startsWith('__'),
+    );
+    const nodes = types.filter(
+      (type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node'),
+    );
+    expect(nodes.map(({ name }) => name).toSorted()).toEqual([
+      'Brand',
+      'Product',
+      'ProductVariant',
+    ]);
+  });
+});
