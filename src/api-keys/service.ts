@@ -60,15 +60,12 @@ export function createApiKey(tx: EntityManager, brandId: string, input: { name: 
   return token;
 }
 
-const VIEWER = {
-  name: 'api_key viewer',
-  text: `
+const VIEWER = `
     select k.id as "apiKeyId", k.prefix as "apiKeyPrefix", k.scopes,
            b.id as "brandId", b.name, b.custom_auth_enabled as "customAuthEnabled"
     from api_key k join brand b on b.id = k.brand_id
     where k.token_hash = $1 and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > now())`,
-};
+      and (k.expires_at is null or k.expires_at > now())`;
 
 interface ViewerRow {
   apiKeyId: string;

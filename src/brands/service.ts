@@ -32,7 +32,7 @@ const COLUMNS = `
 /** A brand, or null. */
 export async function findBrand(em: EntityManager, id: string): Promise<BrandRow | null> {
   const text = `select ${COLUMNS} from brand where id = $1`;
-  const [row] = await query<BrandRow>(em, { name: 'brand by id', text }, [id]);
+  const [row] = await query<BrandRow>(em, text, [id]);
   return row ?? null;
 }
 
@@ -45,7 +45,7 @@ export async function listBrands(
   const [createdAt, id] = CREATION_KEY.columns.map(({ column }) => column);
   const behind = `where (${createdAt}, ${id}) > ($2::timestamptz, $3::uuid)`;
   const text = `select ${COLUMNS} from brand ${after ? behind : ''} order by ${createdAt}, ${id} limit $1`;
-  return query<BrandRow>(em, { text }, [size, ...(after ?? [])]);
+  return query<BrandRow>(em, text, [size, ...(after ?? [])]);
 }
 
 /** What a new brand is made of. */

@@ -32,7 +32,7 @@ export async function openDatabase(location: DatabaseLocation): Promise<Database
   try {
     orm = await MikroORM.init(ormOptions(location));
     const em = orm.em as EntityManager;
-    if (location.kind === 'embedded') await query(em, { text: UTC_SESSION }, []);
+    if (location.kind === 'embedded') await query(em, UTC_SESSION, []);
     await checkVersion(em);
     await migrate(orm);
     const opened = orm;
@@ -47,10 +47,8 @@ export async function openDatabase(location: DatabaseLocation): Promise<Database
 async function checkVersion(em: EntityManager): Promise<void> {
   const [row] = await query<{ number: number; name: string }>(
     em,
-    {
-      text: `select current_setting('server_version_num')::int as number,
+    `select current_setting('server_version_num')::int as number,
                     current_setting('server_version') as name`,
-    },
     [],
   );
   if (row && row.number < OLDEST_VERSION) {

@@ -11,12 +11,13 @@ const QUERY_CANCELED = '57014';
 
 const COUNT_TIMEOUT_MS = 1_000;
 
-/** A condition on the records of a list. The same `tag` must always stand for the same SQL. */
+/** A condition on the records of a list. */
 export interface Filter {
-  tag: string;
   /** SQL in which `?` stands for the value. */
   sql: string;
   value: unknown;
+  /** Whether it lets few or most records through, by its value; see `query`. */
+  isPlannedByValue?: boolean;
 }
 
 /** A list of a brand's records: what they are read from, which of them it holds, and its order. */
@@ -64,36 +65,32 @@ export interface Page<Row> {
   hasMore: boolean;
 }
 
-/** Builds one statement: numbers its values and collects what makes its shape. */
+/** Numbers the values of one statement while its text is put together. */
 class StatementBuilder {
   readonly values: unknown[] = [];
-  readonly tags: string[];
-
-  constructor(name: string) {
-    this.tags = [name];
-  }
 
   bind(value: unknown, type?: string): string {
     this.values.push(value);
     return `$${this.values.length}${type ? `::${type}` : ''}`;
   }
 
-  filter({ tag, sql, value }: Filter): string {
-    this.tags.push(tag);
-    return sql.replace('?', this.bind(value));
+  /** The conditions that make a list of a source: the brand's records that pass the filters. */
+  conditions(brandId: string, filters: Filter[]): string[] {
+    const passing = filters.map(({ sql, value }) => sql.replace('?', this.bind(value)));
+    return [`t.brand_id = ${this.bind(brandId)}`, ...passing];
   }
 
   /** `t`'s key compared with given values; a row comparison, which one index answers. */
   compare(key: ListKey, operator: '<' | '<=' | '>' | '>=', values: KeyValues): string {
-    this.tags.push(`${key.tag}${operator}`);
     const columns = key.columns.map(({ column }) => `t.${column}`).join(', ');
     const bound = key.columns.map(({ type }, index) => this.bind(values[index], type)).join(', ');
     return `(${columns}) ${operator} (${bound})`;
   }
+}
 
-  get name(): string {
-    return this.tags.join(' ');
-  }
+/** How the statements of a list are planned: by the values where one of its filters wants it. */
+function planOf(filters: Filter[]) {
+  return { isPlannedByValue: filters.some(({ isPlannedByValue }) => isPlannedByValue) };
 }
 
 /**
@@ -106,10 +103,10 @@ export async function readPage<Row extends object>(
   { source, filters }: RecordList,
   page: PageRequest,
 ): Promise<Page<Row>> {
-  const sql = new StatementBuilder(`${source.name} page`);
-  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, ...filters.map((f) => sql.filter(f))];
+  const sql = new StatementBuilder();
+  const conditions = sql.conditions(brandId, filters);
   const text = `select ${source.columns} from ${source.from} ${range(sql, conditions, page)}`;
-  const rows = await query<Row>(em, { name: sql.name, text }, sql.values);
+  const rows = await query<Row>(em, text, sql.values, planOf(filters));
   return toPage(rows, page);
 }
 
@@ -124,7 +121,7 @@ export async function readPages<Row extends object>(
   parentIds: readonly string[],
   page: PageRequest,
 ): Promise<Page<Row>[]> {
-  const sql = new StatementBuilder(`${source.name} pages`);
+  const sql = new StatementBuilder();
   const conditions = [`t.brand_id = ${sql.bind(brandId)}`, `t.${parent.column} = parent.id`];
   const parents = sql.bind(parentIds, 'uuid[]');
   const order = page.key.columns.map(({ property }) => `page."${property}" ${direction(page)}`);
@@ -134,7 +131,7 @@ export async function readPages<Row extends object>(
       select ${source.columns} from ${source.from} ${range(sql, conditions, page)}
     ) page
     order by parent.place, ${order.join(', ')}`;
-  const rows = await query<Row>(em, { name: sql.name, text }, sql.values);
+  const rows = await query<Row>(em, text, sql.values);
   const byParent = Map.groupBy(rows, (row) => Reflect.get(row, parent.property) as string);
   return parentIds.map((id) => toPage(byParent.get(id) ?? [], page));
 }
@@ -149,13 +146,13 @@ export async function readHasOpposite(
   { source, filters }: RecordList,
   page: PageRequest,
 ): Promise<boolean> {
-  const sql = new StatementBuilder(`${source.name} opposite`);
-  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, ...filters.map((f) => sql.filter(f))];
+  const sql = new StatementBuilder();
+  const conditions = sql.conditions(brandId, filters);
   const behind = opposite(sql, page);
   if (!behind) return false;
   const where = [...conditions, behind].join(' and ');
   const text = `select exists (select 1 from ${source.from} where ${where}) as found`;
-  const [row] = await query<{ found: boolean }>(em, { name: sql.name, text }, sql.values);
+  const [row] = await query<{ found: boolean }>(em, text, sql.values, planOf(filters));
   return row?.found ?? false;
 }
 
@@ -167,7 +164,7 @@ export async function readHasOpposites(
   parentIds: readonly string[],
   page: PageRequest,
 ): Promise<boolean[]> {
-  const sql = new StatementBuilder(`${source.name} opposites`);
+  const sql = new StatementBuilder();
   const conditions = [`t.brand_id = ${sql.bind(brandId)}`, `t.${parent.column} = parent.id`];
   const parents = sql.bind(parentIds, 'uuid[]');
   const behind = opposite(sql, page);
@@ -175,7 +172,7 @@ export async function readHasOpposites(
   const where = [...conditions, behind].join(' and ');
   const text = `select parent.id from unnest(${parents}) as parent (id)
     where exists (select 1 from ${source.from} where ${where})`;
-  const rows = await query<{ id: string }>(em, { name: sql.name, text }, sql.values);
+  const rows = await query<{ id: string }>(em, text, sql.values);
   const found = new Set(rows.map(({ id }) => id));
   return parentIds.map((id) => found.has(id));
 }
@@ -191,8 +188,8 @@ export async function countRecords(
   brandId: string,
   { source, filters }: RecordList,
 ): Promise<number> {
-  const sql = new StatementBuilder('');
-  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, ...filters.map((f) => sql.filter(f))];
+  const sql = new StatementBuilder();
+  const conditions = sql.conditions(brandId, filters);
   const text = `select count(*)::int as count from ${source.from} where ${conditions.join(' and ')}`;
   const [row] = await queryWithin<{ count: number }>(em, text, sql.values);
   return row?.count ?? 0;
@@ -225,8 +222,7 @@ export async function readKeyValues(
 ): Promise<KeyValues | null> {
   const columns = key.columns.map(({ column }) => `t.${column}`).join(', ');
   const text = `select ${columns} from ${source.from} where t.brand_id = $1 and t.id = $2`;
-  const name = `${source.name} place ${key.tag}`;
-  const [row] = await query<Record<string, string | number>>(em, { name, text }, [brandId, id]);
+  const [row] = await query<Record<string, string | number>>(em, text, [brandId, id]);
   return row ? key.columns.map(({ column }) => row[column] as string | number) : null;
 }
 
@@ -235,7 +231,6 @@ function range(sql: StatementBuilder, conditions: string[], page: PageRequest): 
   const all = [...conditions];
   if (after) all.push(sql.compare(key, isDescending ? '<' : '>', after));
   if (before) all.push(sql.compare(key, isDescending ? '>' : '<', before));
-  sql.tags.push(key.tag, direction(page));
   const order = key.columns.map(({ column }) => `t.${column} ${direction(page)}`).join(', ');
   return `where ${all.join(' and ')} order by ${order} limit ${sql.bind(size + 1)}`;
 }

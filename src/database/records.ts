@@ -4,7 +4,7 @@ import { query, queryInside } from './statements.ts';
 
 /** Where the records of one type are read from, as plain rows. */
 export interface RecordSource {
-  /** Begins the names of its prepared statements: unique in the program. */
+  /** What its records are called, in lower case. */
   name: string;
   /**
    * The columns to read, each `as` a property of the row. They hold the id, what the lists are
@@ -24,7 +24,7 @@ export async function getRecords<Row extends { id: string }>(
 ): Promise<(Row | null)[]> {
   const text = `select ${source.columns} from ${source.from}
     where t.brand_id = $1 and t.id = any ($2::uuid[])`;
-  const rows = await query<Row>(em, { name: `${source.name} by id`, text }, [brandId, ids]);
+  const rows = await query<Row>(em, text, [brandId, ids]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id) ?? null);
 }
@@ -38,8 +38,7 @@ export async function findRecordByStoreId<Row>(
 ): Promise<Row | null> {
   const text = `select ${source.columns} from ${source.from}
     where t.brand_id = $1 and t.store_id = $2`;
-  const statement = { name: `${source.name} by store id`, text };
-  const [row] = await query<Row>(em, statement, [brandId, storeId]);
+  const [row] = await query<Row>(em, text, [brandId, storeId]);
   return row ?? null;
 }
 

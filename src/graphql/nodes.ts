@@ -53,8 +53,8 @@ async function findTypes(
         ]
       : [],
   );
-  const statement = { name: 'node types', text: selects.join(' union all ') };
-  const rows = await query<{ id: string; typename: string }>(em, statement, [viewer.brand.id, ids]);
+  const text = selects.join(' union all ');
+  const rows = await query<{ id: string; typename: string }>(em, text, [viewer.brand.id, ids]);
   return new Map(rows.map(({ id, typename }) => [id, typename]));
 }
 

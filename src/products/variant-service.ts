@@ -79,9 +79,9 @@ export interface VariantFilter {
 export function variantList(filter: VariantFilter): RecordList {
   const { productId, productStoreId, updatedAfter } = filter;
   const filters: Filter[] = [];
-  if (productId) filters.push({ tag: 'product', sql: 't.product_id = ?', value: productId });
+  if (productId) filters.push({ sql: 't.product_id = ?', value: productId });
   if (typeof productStoreId === 'string') {
-    filters.push({ tag: 'product store id', sql: 'p.store_id = ?', value: productStoreId });
+    filters.push({ sql: 'p.store_id = ?', value: productStoreId });
   }
   if (updatedAfter) filters.push(updatedAfterFilter(updatedAfter));
   return listOf(VARIANTS, filters);

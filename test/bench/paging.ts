@@ -1,0 +1,119 @@
+// What a page costs in a catalogue of 100,000 products and 300,000 variants on PostgreSQL, at the
+// start of the list, in its middle and at its end: npm run bench:paging
+import { performance } from 'node:perf_hooks';
+
+import { Client } from 'pg';
+import { pino } from 'pino';
+
+import { readConfig } from '../../src/config.ts';
+import { startGateway } from '../../src/server.ts';
+import { createClient } from '../support/client.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+
+const PRODUCTS = 100_000;
+const RUNS = 300;
+const PLATFORM_KEY = 'platform-key-of-the-benchmark-0123456789';
+
+const postgres = await startPostgres();
+await postgres.createDatabase('bench');
+const config = readConfig({ DATABASE_URL: postgres.urlOf('bench'), PLATFORM_KEY, PORT: '0' });
+const gateway = await startGateway(config, pino({ level: 'silent' }));
+try {
+  const platform = createClient(`${gateway.url}/platform`, PLATFORM_KEY);
+  const { data } = await platform.ask(
+    'mutation { createBrand(input: { name: "Bench", communityUrl: "https://c.example" }) { token brand { id } } }',
+  );
+  const { token, brand } = data.createBrand;
+  await fill(brand.id);
+  const client = createClient(`${gateway.url}/graphql`, token);
+  const ask = async (query: string) => {
+    const answer = await client.ask(query);
+    if (answer.errors) throw new Error(JSON.stringify(answer.errors));
+    return answer.data;
+  };
+
+  const page = (args: string) =>
+    `{ products(${args}) { nodes { id title variants(first: 5) { nodes { id title priceCents } } } pageInfo { hasNextPage endCursor } } }`;
+  const middle = await cursorOf(brand.id, PRODUCTS / 2);
+  const last = await cursorOf(brand.id, PRODUCTS - 30);
+  const recent = new Date(Date.now() - 60_000).toISOString();
+  await touch(brand.id);
+  await measure('20 products with their variants, first page', () => ask(page('first: 20')));
+  await measure('the same, in the middle', () => ask(page(`first: 20, after: "${middle}"`)));
+  await measure('the same, at the end', () => ask(page(`first: 20, after: "${last}"`)));
+  await measure('the same, the last page backwards', () => ask(page('last: 20')));
+  await measure('updatedAfter, 50 of 100,000 match', () =>
+    ask(page(`first: 20, updatedAfter: "${recent}"`)),
+  );
+  await measure('one product by storeId', () => ask('{ product(storeId: "p77777") { id title } }'));
+  await measure(
+    'totalCount of 100,000 products',
+    () => ask('{ products(first: 1) { totalCount } }'),
+    20,
+  );
+  await measure(
+    'totalCount of 300,000 variants',
+    () => ask('{ productVariants(first: 1) { totalCount } }'),
+    20,
+  );
+} finally {
+  await gateway.close();
+  await postgres.stop();
+}
+
+/** Fills the tables by SQL, a thousand products an instant; through the interface it would take minutes. */
+async function fill(brandId: string): Promise<void> {
+  await run(
+    `insert into product (id, brand_id, store_id, title, description, online_store_url, created_at, updated_at)
+     select gen_random_uuid(), $1, 'p' || n, 'Product ' || n, repeat('x', 300), 'https://shop.example/' || n, at, at
+     from generate_series(1, ${PRODUCTS}) n, lateral (select '2026-01-01'::timestamptz + (n / 1000) * interval '1 hour') a (at)`,
+    [brandId],
+  );
+  await run(
+    `insert into product_variant (id, brand_id, product_id, store_id, title, position, price_cents, currency, created_at, updated_at)
+     select gen_random_uuid(), p.brand_id, p.id, p.store_id || '-' || n, 'Variant ' || n, n, 1990, 'EUR', p.created_at, p.created_at
+     from product p, generate_series(1, 3) n where p.brand_id = $1`,
+    [brandId],
+  );
+  await run('analyze', []);
+}
+
+/** Fifty products far apart that have just changed. */
+async function touch(brandId: string): Promise<void> {
+  await run(
+    `update product set updated_at = now() where brand_id = $1 and store_id like 'p%1999'`,
+    [brandId],
+  );
+}
+
+async function cursorOf(brandId: string, offset: number): Promise<string> {
+  const rows = await run(
+    'select id from product where brand_id = $1 order by created_at, id offset $2 limit 1',
+    [brandId, offset],
+  );
+  return rows[0].id as string;
+}
+
+async function run(text: string, values: unknown[]) {
+  const client = new Client({ connectionString: postgres.urlOf('bench') });
+  await client.connect();
+  const { rows } = await client.query(text, values);
+  await client.end();
+  return rows;
+}
+
+/** Asks one after the other, and prints the time of an answer as the client sees it. */
+async function measure(what: string, work: () => Promise<unknown>, runs = RUNS): Promise<void> {
+  for (let index = 0; index < runs / 3; index++) await work();
+  const times: number[] = [];
+  for (let index = 0; index < runs; index++) {
+    const startedAt = performance.now();
+    await work();
+    times.push(performance.now() - startedAt);
+  }
+  times.sort((a, b) => a - b);
+  const [median, p99] = [0.5, 0.99].map((share) =>
+    times[Math.floor(times.length * share)]!.toFixed(2),
+  );
+  console.log(`${what}: median ${median} ms, p99 ${p99} ms`);
+}
