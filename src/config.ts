@@ -63,7 +63,8 @@ const databaseUrl = z
   .string()
   .refine(
     (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text),
-    'must be a postgres:// URL, as in postgres://user:password@host:5432/database',
+    'must be a postgres:// URL, as in postgres://user:password@host:5432/database, with special characters of ' +
+      'the password percent-encoded',
   );
 
 const platformKey = z

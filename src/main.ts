@@ -1,3 +1,5 @@
+import type { Logger } from 'pino';
+
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { DataDirError } from './database/data-dir.ts';
 import { DatabaseError } from './database/database.ts';
@@ -12,26 +14,33 @@ try {
   const log = createLog(config.logLevel);
   const gateway = await startGateway(config, log);
   log.info({ url: gateway.url }, 'listening');
-  if (config.databaseUrl === undefined) console.log(formatWelcome(config, gateway));
-  stopOnSignal(gateway);
+  console.log(formatWelcome(config, gateway));
+  stopOnSignal(gateway, log);
 } catch (error) {
   const isExpected = EXPECTED_FAILURES.some((kind) => error instanceof kind);
   console.error(isExpected ? (error as Error).message : error);
   process.exitCode = 1;
 }
 
-/** What somebody needs who has just started the embedded kind: addresses, keys, and a line to paste. */
-function formatWelcome({ dataDir }: Config, { url, demoKey, platformKey }: Gateway): string {
-  const [path, key, query] = demoKey
-    ? ['graphql', demoKey, '{ brand { name } products(first: 3) { nodes { title } } }']
-    : ['platform', platformKey, '{ brands { nodes { id name } } }'];
-  return [
+/**
+ * What somebody needs who has just started it: the addresses, and with the embedded kind, which has
+ * made them itself, the keys and a line to paste.
+ */
+function formatWelcome(config: Config, { url, demoKey, platformKey }: Gateway): string {
+  const addresses = [
     '',
     `  GraphQL       ${url}/graphql   (open it in a browser to try it)`,
     ...(demoKey ? [`  Demo key      ${demoKey}`] : []),
     `  Platform      ${url}/platform`,
+  ];
+  if (config.databaseUrl !== undefined) return [...addresses, ''].join('\n');
+  const [path, key, query] = demoKey
+    ? ['graphql', demoKey, '{ brand { name } products(first: 3) { nodes { title } } }']
+    : ['platform', platformKey, '{ brands { nodes { id name } } }'];
+  return [
+    ...addresses,
     `  Platform key  ${platformKey}`,
-    `  Data          ${dataDir}`,
+    `  Data          ${config.dataDir}`,
     '',
     `  curl -s ${url}/${path} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query })}'`,
     '',
@@ -39,14 +48,16 @@ function formatWelcome({ dataDir }: Config, { url, demoKey, platformKey }: Gatew
 }
 
 /** Stops cleanly at the first SIGTERM or SIGINT, and at once at the second. */
-function stopOnSignal(gateway: Gateway): void {
+function stopOnSignal(gateway: Gateway, log: Logger): void {
   let isStopping = false;
-  const stop = async () => {
+  const stop = async (signal: string) => {
     if (isStopping) process.exit(1);
     isStopping = true;
+    log.info({ signal }, 'stopping');
     await gateway.close();
+    log.info('stopped');
     process.exit(0);
   };
-  process.on('SIGTERM', () => void stop());
-  process.on('SIGINT', () => void stop());
+  process.on('SIGTERM', (signal) => void stop(signal));
+  process.on('SIGINT', (signal) => void stop(signal));
 }

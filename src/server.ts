@@ -15,6 +15,7 @@ import { EXAMPLE_PLATFORM_QUERY, EXAMPLE_QUERY } from './demo/queries.ts';
 import { ensureDemo } from './demo/service.ts';
 import { UnauthenticatedError } from './errors.ts';
 import type { Context } from './graphql/context.ts';
+import { MASKED_MESSAGE } from './graphql/errors.ts';
 import { renderGraphiql } from './graphql/graphiql.ts';
 import { createGraphqlHandler, type GraphqlHandler, type RequestFacts } from './graphql/http.ts';
 import { Loaders } from './graphql/loaders.ts';
@@ -140,10 +141,13 @@ function createPlatformHandler(
     path: '/platform',
     authenticate: async (token) => {
       // Digests have one length, and comparing them tells nothing by the time it takes.
-      if (token === null || !timingSafeEqual(sha256(token), expected)) {
+      if (token === null) {
         throw new UnauthenticatedError(
           'The platform key is needed: send Authorization: Bearer <PLATFORM_KEY>.',
         );
+      }
+      if (!timingSafeEqual(sha256(token), expected)) {
+        throw new UnauthenticatedError('The platform key is wrong.');
       }
       return {};
     },
@@ -181,18 +185,16 @@ async function handle(
   try {
     const handler = handlers.get(path);
     if (handler) await handler(request, response, facts);
-    else if (path === '/') redirect(response, '/graphql');
-    else
-      refuse(
-        response,
-        404,
-        `There is nothing at this path. Try ${[...handlers.keys()].join(' or ')}.`,
-      );
+    else if (path === '/') response.writeHead(302, { location: '/graphql' }).end();
+    else {
+      const message = `There is nothing at this path. Try ${[...handlers.keys()].join(' or ')}.`;
+      refuse(response, 404, message, { code: 'NOT_FOUND' });
+    }
   } catch (error) {
-    log.error({ requestId: facts.requestId, err: error }, 'a request failed unexpectedly');
+    const { requestId } = facts;
+    log.error({ requestId, err: error }, 'a request failed unexpectedly');
     if (response.headersSent) response.destroy();
-    else
-      refuse(response, 500, 'Internal server error. The operator finds it under the request id.');
+    else refuse(response, 500, MASKED_MESSAGE, { code: 'INTERNAL_SERVER_ERROR', requestId });
   }
 }
 
@@ -204,13 +206,14 @@ function readRequestId(request: IncomingMessage): string {
   return isFit ? given : newId();
 }
 
-function redirect(response: ServerResponse, location: string): void {
-  response.writeHead(302, { location }).end();
-}
-
-function refuse(response: ServerResponse, status: number, message: string): void {
+function refuse(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  extensions: { code: string; requestId?: string },
+): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
-  response.end(`${JSON.stringify({ errors: [{ message }] })}\n`);
+  response.end(`${JSON.stringify({ errors: [{ message, extensions }] })}\n`);
 }
 
 function listen(server: Server, { host, port }: Config): Promise<void> {

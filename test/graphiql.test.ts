@@ -43,6 +43,7 @@ describe('GraphiQL', () => {
     const markup = page.replaceAll(/<script>[^]*?<\/script>|<style>[^]*?<\/style>/g, '');
     expect(markup).not.toMatch(/(?:src|href)="(?!data:)/);
     expect(page.slice(-3000)).not.toMatch(/<script src|<link/);
+    expect(page.includes("localStorage.removeItem('graphiql:tabState')")).toBe(true);
   });
 
   it('is given the demo key only on this machine, by address and by name, with no proxy between', async () => {

@@ -187,6 +187,7 @@ describe('request ids, the log and masking', () => {
         durationMs: expect.any(Number),
         brandId: brand.id,
         apiKeyPrefix: brand.token.slice(0, 15),
+        operationName: 'Named',
         errorCodes: ['NOT_FOUND'],
       });
     });

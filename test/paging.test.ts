@@ -155,6 +155,17 @@ describe('a list', () => {
     ).toHaveLength(2);
   });
 
+  it('refuses the cursor of a list of other records', async () => {
+    const { pageInfo } = await page('first: 1');
+    const { errors } = await brand.ask(
+      `{ productVariants(after: "${pageInfo.endCursor}") { nodes { id } } }`,
+    );
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      issues: [{ path: ['after'] }],
+    });
+  });
+
   it('refuses the cursor of a list with another order', async () => {
     await catalogue.createVariant(variantInput('v', 'p0'));
     const { data } = await brand.ask(

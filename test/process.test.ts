@@ -72,6 +72,16 @@ describe('starting', () => {
     ]);
   });
 
+  it('ends by a SIGTERM to npm, and lets the next one start', async () => {
+    const environment = await database();
+    for (let starts = 0; starts < 2; starts++) {
+      const npm = await startProcess(environment, ['npm', 'start']);
+      cleanUps.push(() => npm.stop('SIGKILL'));
+      await npm.stop('SIGTERM');
+      await vi.waitFor(() => expect(fetch(npm.url)).rejects.toThrow(/fetch failed/), 15_000);
+    }
+  });
+
   it('finishes the request that is running when it is told to stop', async () => {
     const gateway = await start(await database());
     const brand = await createBrand(gateway.url, platformOf(gateway), 'A brand');

@@ -161,11 +161,44 @@ describe('createProduct', () => {
       path.join('.'),
     );
     expect(paths.toSorted()).toEqual([
-      'input',
+      'input.description',
       'input.imageWidth',
       'input.onlineStoreUrl',
       'input.title',
     ]);
+  });
+});
+
+describe('an operation that GraphQL refuses', () => {
+  it('says which variable is missing, and where it goes', async () => {
+    const query = 'query ($size: Int!) { products(first: $size) { nodes { id } } }';
+    const { errors } = await brand.ask(query, { first: 1 });
+    expect(errors?.[0]).toMatchObject({
+      message: 'first: the variable $size is required, and was not given',
+      locations: [{ line: 1, column: 8 }],
+      extensions: { code: 'BAD_USER_INPUT', issues: [{ path: ['first'] }] },
+    });
+  });
+
+  it('says which field of a literal is missing, in a list too', async () => {
+    const { errors } = await brand.ask(`mutation {
+      bulkProducts(input: { deleteRecords: ["x"], upsertRecords: [{ storeId: "a", title: "x", onlineStoreUrl: "https://x.example" }] }) { success }
+    }`);
+    expect(errors?.[0]?.message).toMatch(/^input\.upsertRecords\.0\.description: /);
+    const path = ['input', 'upsertRecords', 0, 'description'];
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', issues: [{ path }] });
+  });
+
+  it('is BAD_USER_INPUT when it does not parse or asks for what there is not', async () => {
+    for (const query of [
+      '{ brand {',
+      '{ nothing }',
+      '{ brand { name(x: 1) } }',
+      'query A { brand { id } } query B { brand { id } }',
+    ]) {
+      const { data, errors } = await brand.ask(query);
+      expect([data, errors?.[0]?.extensions.code]).toEqual([undefined, 'BAD_USER_INPUT']);
+    }
   });
 });
 
@@ -222,7 +255,7 @@ describe('updateProduct', () => {
     const { errors } = await catalogue.updateProduct({ id: randomUUID(), storeId: 'x' });
     expect(errors[0].extensions).toMatchObject({
       code: 'BAD_USER_INPUT',
-      issues: [{ path: ['input'] }],
+      issues: [{ path: ['input', 'storeId'] }],
     });
   });
 

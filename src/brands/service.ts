@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 
-import { CREATION_KEY, type KeyValues } from '../database/cursors.ts';
+import { creationKey, type KeyValues } from '../database/cursors.ts';
 import { newId } from '../database/ids.ts';
 import { pickChanges } from '../database/records.ts';
 import { query, queryInside } from '../database/statements.ts';
@@ -36,13 +36,16 @@ export async function findBrand(em: EntityManager, id: string): Promise<BrandRow
   return row ?? null;
 }
 
+/** The order of the list of brands. */
+export const BRANDS_KEY = creationKey('brand');
+
 /** At most `size` brands, the oldest first, from behind a place in that order. */
 export async function listBrands(
   em: EntityManager,
   size: number,
   after: KeyValues | null,
 ): Promise<BrandRow[]> {
-  const [createdAt, id] = CREATION_KEY.columns.map(({ column }) => column);
+  const [createdAt, id] = BRANDS_KEY.columns.map(({ column }) => column);
   const behind = `where (${createdAt}, ${id}) > ($2::timestamptz, $3::uuid)`;
   const text = `select ${COLUMNS} from brand ${after ? behind : ''} order by ${createdAt}, ${id} limit $1`;
   return query<BrandRow>(em, text, [size, ...(after ?? [])]);

@@ -15,19 +15,21 @@ interface KeyColumn {
 
 /** What a list is ordered by. The last column is unique, so that the order is total. */
 export interface ListKey {
-  /** Stands in the cursor, so that a cursor of one order is not taken for another's. */
+  /** Stands in the cursor, so that a cursor of one list is not taken for another's. */
   tag: string;
   columns: KeyColumn[];
 }
 
 /** By creation time, then id: the order of every list unless it says otherwise. */
-export const CREATION_KEY: ListKey = {
-  tag: 'c',
-  columns: [
-    { column: 'created_at', type: 'timestamptz', property: 'createdAt' },
-    { column: 'id', type: 'uuid', property: 'id' },
-  ],
-};
+export function creationKey(tag: string): ListKey {
+  return {
+    tag,
+    columns: [
+      { column: 'created_at', type: 'timestamptz', property: 'createdAt' },
+      { column: 'id', type: 'uuid', property: 'id' },
+    ],
+  };
+}
 
 const MAX_INTEGER = 2_147_483_647;
 

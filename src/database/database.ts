@@ -39,8 +39,9 @@ export async function openDatabase(location: DatabaseLocation): Promise<Database
     return { em, close: () => opened.close(true) };
   } catch (error) {
     await orm?.close(true).catch(() => {});
-    const reason = error instanceof AggregateError ? error.errors.join('; ') : String(error);
-    throw new DatabaseError(`The database at ${place} cannot be used: ${reason}`, { cause: error });
+    throw new DatabaseError(`The database at ${place} cannot be used: ${describe(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -60,4 +61,10 @@ function describeLocation(location: DatabaseLocation): string {
   if (location.kind === 'embedded') return location.dataDir;
   const url = new URL(location.url);
   return `${url.protocol}//${url.host}${url.pathname}`;
+}
+
+/** The message alone; connecting to a name with several addresses fails with a message for each. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
+  return error instanceof Error ? error.message : String(error);
 }

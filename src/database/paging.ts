@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { CountTimedOutError } from '../errors.ts';
-import { CREATION_KEY, type KeyValues, type ListKey } from './cursors.ts';
+import { creationKey, type KeyValues, type ListKey } from './cursors.ts';
 import type { RecordSource } from './records.ts';
 import { query, queryInside } from './statements.ts';
 import { write } from './write.ts';
@@ -34,9 +34,9 @@ export interface NestedList {
   key: ListKey;
 }
 
-/** A list of all the records of a source that pass the filters, by creation time unless told. */
-export function listOf(source: RecordSource, filters: Filter[], key = CREATION_KEY): RecordList {
-  return { source, filters, key };
+/** The list of those records of a source that pass the filters, by creation time. */
+export function listOf(source: RecordSource, filters: Filter[]): RecordList {
+  return { source, filters, key: creationKey(source.name) };
 }
 
 /** Where a record holds the id of the one whose list it is in: its column and its row's property. */

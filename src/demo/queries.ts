@@ -1,5 +1,5 @@
 /** The query that GraphiQL opens with; it answers as it stands for any brand. */
-export const EXAMPLE_QUERY = `# Run it with the button above, or with Ctrl-Enter.
+export const EXAMPLE_QUERY = `# Run it with the round button, or with Ctrl-Enter.
 # Your key goes into Headers, below.
 query FirstProducts {
   brand {

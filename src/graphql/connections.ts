@@ -118,7 +118,10 @@ async function toPageRequest(
 
 function checkSize(name: string, size: number | null): void {
   if (size === null || (size >= 1 && size <= MAX_PAGE_SIZE)) return;
-  throw new BadInputError({ path: [name], message: `must be from 1 to ${MAX_PAGE_SIZE}` });
+  throw new BadInputError({
+    path: [name],
+    message: `must be from 1 to ${MAX_PAGE_SIZE}, and is ${size}`,
+  });
 }
 
 async function readPlace(

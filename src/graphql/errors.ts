@@ -4,9 +4,13 @@ import type { Logger } from 'pino';
 import {
   BadInputError,
   CountTimedOutError,
+  type InputIssue,
   NotFoundError,
   UnauthenticatedError,
 } from '../errors.ts';
+
+/** All that a client learns of what is our fault. */
+export const MASKED_MESSAGE = 'Internal server error. The operator finds it under the request id.';
 
 /**
  * Gives an error the form in which a client sees it: `extensions.code` always, `issues` where the
@@ -27,18 +31,21 @@ export function toClientError(error: GraphQLError, requestId: string, log: Logge
     return rewrite(error, cause.message, { code: 'UNAUTHENTICATED', http });
   }
   if (isRequestFault(error, cause)) {
-    const issues = error.extensions.issues ?? [{ path: [], message: error.message }];
+    const given = error.extensions.issues as InputIssue[] | undefined;
+    const { issues, message } = new BadInputError(
+      ...(given ?? [{ path: [], message: error.message }]),
+    );
     // Yoga's mark of a body that is no JSON: 400 whatever the client accepts. Otherwise a client
     // that accepts application/json alone is answered 200, as the specification has it.
     const isUnreadable = 'originalError' in error.extensions;
     const http = isUnreadable
       ? { status: 400 }
       : (error.extensions.http ?? { status: 400, spec: true });
-    return rewrite(error, error.message, { code: 'BAD_USER_INPUT', issues, http });
+    return rewrite(error, message, { code: 'BAD_USER_INPUT', issues, http });
   }
   log.error({ requestId, path: error.path, err: cause }, 'a request failed unexpectedly');
   const http = error.path ? undefined : { status: 500 };
-  return rewrite(error, 'Internal server error. The operator finds it under the request id.', {
+  return rewrite(error, MASKED_MESSAGE, {
     code: 'INTERNAL_SERVER_ERROR',
     requestId,
     ...(http && { http }),

@@ -24,11 +24,26 @@ export async function renderGraphiql(
   const options: GraphiQLOptions = {
     title,
     defaultQuery: query,
-    defaultTabs: [{ query, headers }],
     headers,
     defaultEditorToolsVisibility: 'headers',
   };
-  return renderGraphiQL(options);
+  return renderGraphiQL(options).replace(/<body[^>]*>/, (body) => body + prepareTabs(title, query));
+}
+
+/**
+ * GraphiQL keeps its state in the browser, for all pages of this address together, and would open
+ * one more tab on every visit. So each page begins with one tab: with the query that was last
+ * written on it, or with its example.
+ */
+function prepareTabs(page: string, query: string): string {
+  return `<script>
+    localStorage.removeItem('graphiql:tabState');
+    if (localStorage.getItem('gateway:page') !== ${JSON.stringify(page)}) {
+      localStorage.setItem('gateway:page', ${JSON.stringify(page)});
+      localStorage.setItem('graphiql:query', ${JSON.stringify(query)});
+      localStorage.setItem('graphiql:variables', '');
+    }
+  </script>`;
 }
 
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];

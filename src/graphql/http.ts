@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { getOperationAST, GraphQLError, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Logger } from 'pino';
 
@@ -12,6 +12,9 @@ import { findIssuePath, findVariableFaults } from './input-faults.ts';
  * fits, in plain UTF-8.
  */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+/** The most characters of an operation's name that go into the log. */
+const MAX_LOGGED_NAME = 100;
 
 /** What is known of one HTTP request; GraphQL adds to it as it goes, and the log writes it. */
 export interface RequestFacts {
@@ -206,12 +209,13 @@ function useInputFaults(): Plugin<{}, ServerContext> {
   };
 }
 
-/** Gives every error its client form, and keeps the codes for the log. */
+/** Gives every error its client form, and keeps the codes and the operation's name for the log. */
 function useClientErrors(log: Logger): Plugin<{}, ServerContext> {
   return {
-    onParams({ params, context }) {
-      const name = params.operationName;
-      if (name) context.facts.logFields.operationName = name.slice(0, 100);
+    onExecute({ args }) {
+      const name = getOperationAST(args.document, args.operationName)?.name?.value;
+      const { facts } = args.contextValue as unknown as ServerContext;
+      if (name) facts.logFields.operationName = name.slice(0, MAX_LOGGED_NAME);
     },
     onResultProcess({ result, setResult, serverContext }) {
       if (!('errors' in result) || !result.errors) return;

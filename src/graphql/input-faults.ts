@@ -32,29 +32,41 @@ export function findVariableFaults(execution: Execution): GraphQLError | null {
   const { schema, document, operationName, variableValues } = execution;
   const operation = getOperationAST(document, operationName);
   const issues: InputIssue[] = [];
+  const nodes: ASTNode[] = [];
   for (const definition of operation?.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     const value = variableValues?.[name];
     if (!isInputType(type) || !operation) continue;
-    const report = (path: readonly (string | number)[], message: string) =>
+    const report = (path: Path, message: string) => {
       issues.push({ path: [...findUse(document, operation, name), ...path], message });
+      nodes.push(definition);
+    };
     if (value === undefined) {
       const isRequired = definition.type.kind === Kind.NON_NULL_TYPE && !definition.defaultValue;
-      if (isRequired) report([], 'is required');
+      if (isRequired) report([], `the variable $${name} is required, and was not given`);
       continue;
     }
-    coerceInputValue(value, type, (path, _, error) => report(path, error.message));
+    coerceInputValue(value, type, (path, _, { message }) =>
+      report([...path, ...fieldOf(message)], `${message} (in the variable $${name})`),
+    );
   }
   if (issues.length === 0) return null;
   const originalError = new BadInputError(...issues);
-  return new GraphQLError(originalError.message, { originalError });
+  return new GraphQLError(originalError.message, { nodes, originalError });
 }
 
 /** The path, from the argument on, of the place in the document that an error of validation points at. */
 export function findIssuePath(document: DocumentNode, error: GraphQLError): Path {
   const node = error.nodes?.[0];
-  return (node && findPath(document, (candidate) => candidate === node)) ?? [];
+  const path = (node && findPath(document, (candidate) => candidate === node)) ?? [];
+  return node?.kind === Kind.OBJECT ? [...path, ...fieldOf(error.message)] : path;
+}
+
+/** The field that GraphQL's message is about where it points at the object that lacks it. */
+function fieldOf(message: string): string[] {
+  const field = /^Field "(?:\w+\.)?(\w+)"/.exec(message)?.[1];
+  return field ? [field] : [];
 }
 
 /** Where a variable is used first; its own name where it is not. */

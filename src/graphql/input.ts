@@ -59,16 +59,16 @@ export function url(about: string): Bounded<string> {
     .max(MAX_URL, `must be at most ${MAX_URL} characters`)
     .refine(
       (value) => httpUrl.test(value) && !/\s/.test(value) && URL.canParse(value),
-      'must be an absolute http or https URL, as in https://shop.example/products/1',
+      'must be an absolute http or https URL, as in https://www.example.com/page',
     );
   return bounded(about, rule, schema);
 }
 
 /** A whole number from `min` to the largest that the column holds. */
 export function integer(about: string, min: number, max: number = MAX_INTEGER): Bounded<number> {
-  const schema = z
-    .number()
-    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
+  const schema = z.number().refine((value) => value >= min && value <= max, {
+    error: ({ input }) => `must be from ${min} to ${max}, and is ${String(input)}`,
+  });
   return bounded(about, `From ${min} to ${max}.`, schema);
 }
 

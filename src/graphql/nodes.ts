@@ -68,8 +68,8 @@ builder.queryFields((t) => ({
   node: t.field({
     type: builder.nodeInterfaceRef(),
     nullable: true,
-    description: 'A record of any type by its id; null when there is none with that id.',
-    args: { id: t.arg.id({ required: true, description: 'The id of the record. A UUID.' }) },
+    description: 'A record of any type by its id; null, without an error, for anything else.',
+    args: { id: t.arg.id({ required: true, description: 'The id of the record.' }) },
     resolve: (_root, { id }, context) => loadNode(context, id) as never,
   }),
   nodes: t.field({

@@ -1,12 +1,13 @@
 import {
   type BrandRow,
+  BRANDS_KEY,
   findBrand,
   listBrands,
   type MagicLinkDelivery,
   updateBrand,
   type UpdateBrandInput,
 } from '../brands/service.ts';
-import { CREATION_KEY, decodeCursor, encodeCursor } from '../database/cursors.ts';
+import { decodeCursor, encodeCursor } from '../database/cursors.ts';
 import { BadInputError, NotFoundError, RefusedError, type UserError } from '../errors.ts';
 import { DESCRIPTIONS } from '../graphql/descriptions.ts';
 import { id, MAX_LINE, refuseNull, text, url } from '../graphql/input.ts';
@@ -72,12 +73,12 @@ const PageInfoRef = builder.objectRef<BrandPage>('PageInfo').implement({
     startCursor: t.string({
       nullable: true,
       description: DESCRIPTIONS.startCursor,
-      resolve: ({ nodes }) => (nodes[0] ? encodeCursor(CREATION_KEY, nodes[0]) : null),
+      resolve: ({ nodes }) => (nodes[0] ? encodeCursor(BRANDS_KEY, nodes[0]) : null),
     }),
     endCursor: t.string({
       nullable: true,
       description: DESCRIPTIONS.endCursor,
-      resolve: ({ nodes }) => (nodes.length > 0 ? encodeCursor(CREATION_KEY, nodes.at(-1)!) : null),
+      resolve: ({ nodes }) => (nodes.length > 0 ? encodeCursor(BRANDS_KEY, nodes.at(-1)!) : null),
     }),
   }),
 });
@@ -124,7 +125,7 @@ builder.queryFields((t) => ({
       if (size < 1 || size > MAX_PAGE_SIZE) {
         throw new BadInputError({ path: ['first'], message: `must be from 1 to ${MAX_PAGE_SIZE}` });
       }
-      const place = typeof after === 'string' ? decodeCursor(CREATION_KEY, after) : null;
+      const place = typeof after === 'string' ? decodeCursor(BRANDS_KEY, after) : null;
       if (typeof after === 'string' && !place) {
         throw new BadInputError({ path: ['after'], message: 'must be a cursor of this list' });
       }

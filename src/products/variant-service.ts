@@ -92,7 +92,7 @@ export const VARIANTS_OF_PRODUCT: NestedList = {
   source: VARIANTS,
   parent: { column: 'product_id', property: 'productId' },
   key: {
-    tag: 'p',
+    tag: 'position',
     columns: [
       { column: 'position', type: 'integer', property: 'position' },
       { column: 'id', type: 'uuid', property: 'id' },

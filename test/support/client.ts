@@ -7,7 +7,9 @@ interface Answer {
   status: number;
   headers: Headers;
   data: Json;
-  errors: { message: string; path?: (string | number)[]; extensions: Json }[] | undefined;
+  errors:
+    | { message: string; path?: (string | number)[]; locations?: object[]; extensions: Json }[]
+    | undefined;
 }
 
 /** Asks one GraphQL address over HTTP, with one key. */

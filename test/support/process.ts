@@ -12,15 +12,18 @@ export interface GatewayProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-const START = ['--import', './src/require-node.js', 'src/main.ts'];
+const START = [process.execPath, '--import', './src/require-node.js', 'src/main.ts'];
 
 /**
  * Starts a gateway and waits until it listens.
  *
  * @throws with what it wrote to standard error, when it ends instead.
  */
-export async function startProcess(environment: Record<string, string>): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, START, {
+export async function startProcess(
+  environment: Record<string, string>,
+  [command = '', ...args]: string[] = START,
+): Promise<GatewayProcess> {
+  const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -47,7 +50,8 @@ export async function startProcess(environment: Record<string, string>): Promise
 
 /** Runs a gateway that is expected not to start; gives its exit code and what it says. */
 export async function failToStart(environment: Record<string, string>) {
-  const child = spawn(process.execPath, START, {
+  const [command = '', ...args] = START;
+  const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
