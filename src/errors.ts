@@ -36,6 +36,9 @@ export class RefusedError extends Error {
   }
 }
 
+/** The most issues that one error names. */
+export const MAX_ISSUES = 50;
+
 /** Where input is wrong and what the rule is; `path` begins at the argument. */
 export interface InputIssue {
   path: (string | number)[];
@@ -47,9 +50,10 @@ export class BadInputError extends Error {
   override name = 'BadInputError';
   readonly issues: InputIssue[];
 
-  constructor(...issues: InputIssue[]) {
+  /** Only the first 50 issues are kept; what is wrong in one place is often wrong in many. */
+  constructor(issues: InputIssue[]) {
     super(summarize(issues));
-    this.issues = issues;
+    this.issues = issues.slice(0, MAX_ISSUES);
   }
 }
 

@@ -87,9 +87,16 @@ async function serve(
     ['/graphql', createBrandHandler(em, demoKey, log)],
     ['/platform', createPlatformHandler(em, platformKey, log)],
   ]);
+  const open = new Set<ServerResponse>();
   const server = createServer(
     { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
-    (request, response) => void handle(request, response, handlers, log),
+    (request, response) => {
+      open.add(response);
+      response.once('close', () => open.delete(response));
+      // While it drains the server takes no new connection, and gives no used one a next request.
+      response.shouldKeepAlive &&= server.listening;
+      void handle(request, response, handlers, log);
+    },
   );
   await listen(server, config);
   const { port } = server.address() as AddressInfo;
@@ -98,7 +105,7 @@ async function serve(
     platformKey,
     demoKey,
     close: async () => {
-      await drain(server);
+      await drain(server, open);
       await database.close();
       dataDir?.release();
     },
@@ -228,13 +235,14 @@ function listen(server: Server, { host, port }: Config): Promise<void> {
   });
 }
 
-function drain(server: Server): Promise<void> {
+function drain(server: Server, open: Set<ServerResponse>): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
     server.close(() => {
       clearTimeout(deadline);
       resolve();
     });
+    for (const response of open) response.shouldKeepAlive = false;
     server.closeIdleConnections();
   });
 }

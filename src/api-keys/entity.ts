@@ -16,7 +16,7 @@ export const ApiKey = defineEntity({
     /** SHA-256 of the whole key, 32 bytes. */
     tokenHash: p.blob().unique(),
     scopes: p.array(),
-    createdAt: p.datetime(3).defaultRaw('now()'),
+    createdAt: p.datetime(3).defaultRaw('clock_timestamp()'),
     expiresAt: p.datetime(3).nullable(),
     revokedAt: p.datetime(3).nullable(),
   },

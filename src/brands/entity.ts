@@ -13,8 +13,8 @@ export const Brand = defineEntity({
     communityUrl: p.text(),
     customAuthEnabled: p.boolean(),
     magicLinkDelivery: p.text().$type<MagicLinkDelivery>(),
-    createdAt: p.datetime(3).defaultRaw('now()'),
-    updatedAt: p.datetime(3).defaultRaw('now()'),
+    createdAt: p.datetime(3).defaultRaw('clock_timestamp()'),
+    updatedAt: p.datetime(3).defaultRaw('clock_timestamp()'),
   },
 });
 export type Brand = InferEntity<typeof Brand>;

@@ -1,11 +1,11 @@
 import { LockMode } from '@mikro-orm/core';
-import { type EntityManager, raw } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { creationKey, type KeyValues } from '../database/cursors.ts';
 import { newId } from '../database/ids.ts';
 import { pickChanges } from '../database/records.ts';
 import { query, queryInside } from '../database/statements.ts';
-import { write } from '../database/write.ts';
+import { laterInstant, write } from '../database/write.ts';
 import { RefusedError, type UserError } from '../errors.ts';
 import { Brand, type MagicLinkDelivery } from './entity.ts';
 
@@ -98,7 +98,7 @@ export async function updateBrand(
     const brand = await tx.findOne(Brand, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!brand) throw new RefusedError(brandNotFound(id, 'id'));
     const changes = pickChanges(brand, fields);
-    if (changes) tx.assign(brand, { ...changes, updatedAt: raw('now()') });
+    if (changes) tx.assign(brand, { ...changes, updatedAt: laterInstant() });
     await tx.flush();
     return readInside(tx, id);
   });

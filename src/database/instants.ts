@@ -24,7 +24,7 @@ export function formatInstant(text: string): string {
 /**
  * Reads an ISO 8601 instant with a time zone and gives its canonical form in UTC. What is finer
  * than a millisecond is cut off, so that "after" never skips. Null where it is none: no zone, a
- * 30 February, 24:00, a leap second, a year of more than four digits.
+ * 30 February, 24:00, a leap second, a year before 1 or after 9999.
  */
 export function parseInstant(text: string): string | null {
   const match = ISO_INSTANT.exec(text);
@@ -37,5 +37,6 @@ export function parseInstant(text: string): string | null {
   const zone = /[Zz]$/.test(text) ? 'Z' : text.slice(-6);
   const instant = new Date(`${local}.${fraction.slice(0, 3).padEnd(3, '0')}${zone}`);
   const canonical = instant.toISOString();
-  return canonical.length === 24 ? canonical : null;
+  // PostgreSQL knows no year 0, and the interface no year of five digits.
+  return canonical.length === 24 && canonical >= '0001' ? canonical : null;
 }

@@ -137,39 +137,36 @@ export async function readPages<Row extends object>(
 }
 
 /**
- * Whether a list has records on the far side of the cursor that the page began at: behind `after`
- * for a page read forwards, behind `before` for one read backwards. One for each parent given.
+ * Whether a list has records beyond a cursor that bounds the page: ahead of `after`, or behind
+ * `before`; the cursor's own record counts, while there is one.
  */
-export async function readHasOpposite(
+export async function readHasBeyond(
   em: EntityManager,
   brandId: string,
   { source, filters }: RecordList,
   page: PageRequest,
+  side: 'after' | 'before',
 ): Promise<boolean> {
   const sql = new StatementBuilder();
-  const conditions = sql.conditions(brandId, filters);
-  const behind = opposite(sql, page);
-  if (!behind) return false;
-  const where = [...conditions, behind].join(' and ');
-  const text = `select exists (select 1 from ${source.from} where ${where}) as found`;
+  const conditions = [...sql.conditions(brandId, filters), beyond(sql, page, side)];
+  const text = `select exists (select 1 from ${source.from} where ${conditions.join(' and ')}) as found`;
   const [row] = await query<{ found: boolean }>(em, text, sql.values, planOf(filters));
   return row?.found ?? false;
 }
 
-/** As `readHasOpposite`, for the lists of several parents, with one statement. */
-export async function readHasOpposites(
+/** As `readHasBeyond`, for the lists of several parents, with one statement. */
+export async function readHaveBeyond(
   em: EntityManager,
   brandId: string,
   { source, parent }: NestedList,
   parentIds: readonly string[],
   page: PageRequest,
+  side: 'after' | 'before',
 ): Promise<boolean[]> {
   const sql = new StatementBuilder();
   const conditions = [`t.brand_id = ${sql.bind(brandId)}`, `t.${parent.column} = parent.id`];
   const parents = sql.bind(parentIds, 'uuid[]');
-  const behind = opposite(sql, page);
-  if (!behind) return parentIds.map(() => false);
-  const where = [...conditions, behind].join(' and ');
+  const where = [...conditions, beyond(sql, page, side)].join(' and ');
   const text = `select parent.id from unnest(${parents}) as parent (id)
     where exists (select 1 from ${source.from} where ${where})`;
   const rows = await query<{ id: string }>(em, text, sql.values);
@@ -240,11 +237,12 @@ function direction({ isDescending, isBackward }: PageRequest): 'asc' | 'desc' {
   return isDescending === isBackward ? 'asc' : 'desc';
 }
 
-function opposite(sql: StatementBuilder, page: PageRequest): string | null {
-  const { key, isDescending, isBackward, after, before } = page;
-  const cursor = isBackward ? before : after;
-  if (!cursor) return null;
-  return sql.compare(key, isDescending === isBackward ? '<=' : '>=', cursor);
+function beyond(sql: StatementBuilder, page: PageRequest, side: 'after' | 'before'): string {
+  const cursor = page[side];
+  if (!cursor) throw new Error(`There is nothing beyond a page that is not bounded by ${side}.`);
+  // Ahead in the list is lower in its key, unless the list runs against it.
+  const isLower = (side === 'after') !== page.isDescending;
+  return sql.compare(page.key, isLower ? '<=' : '>=', cursor);
 }
 
 function toPage<Row>(rows: Row[], { size, isBackward }: PageRequest): Page<Row> {

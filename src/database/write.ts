@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DeadlockException } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 
 /** How often a transaction is tried that lost a deadlock or a race for its snapshot. */
 const MAX_TRIES = 4;
@@ -46,4 +46,12 @@ function isRetryable(error: unknown): boolean {
   if (error instanceof DeadlockException) return true;
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && RETRYABLE.has(code);
+}
+
+/**
+ * What `updated_at` of an existing record becomes: now by the database's clock, after any wait for
+ * its lock, and later than it was, whatever the clock does.
+ */
+export function laterInstant() {
+  return raw("greatest(clock_timestamp(), updated_at + interval '1 millisecond')");
 }

@@ -8,8 +8,8 @@ import {
   type NestedList,
   type Page,
   type PageRequest,
-  readHasOpposite,
-  readHasOpposites,
+  readHasBeyond,
+  readHaveBeyond,
   readKeyValues,
   readPage,
   readPages,
@@ -46,7 +46,7 @@ export async function readConnection<Row extends object>(
   const request = await toPageRequest(context, list.source, list.key, args);
   const page = await readPage<Row>(em, viewer.brand.id, list, request);
   return new Connection(page, request, {
-    hasOpposite: () => readHasOpposite(em, viewer.brand.id, list, request),
+    hasBeyond: (side) => readHasBeyond(em, viewer.brand.id, list, request, side),
     count: () => countRecords(em, viewer.brand.id, list),
   });
 }
@@ -66,28 +66,23 @@ export async function readNestedConnection<Row extends object>(
   const { first, after, last, before } = args;
   const { source, parent, key } = list;
   const name = `${source.name} ${parent.column} ${JSON.stringify([first, after, last, before])}`;
-  const { page, request } = await loaders.load(
-    name,
-    async (parentIds) => {
-      const asked = await toPageRequest(context, source, key, args);
-      const pages = await readPages<Row>(em, brandId, list, parentIds, asked);
-      return pages.map((read) => ({ page: read, request: asked }));
-    },
-    parentId,
-  );
+  const pages = loaders.get(name, async (parentIds) => {
+    const asked = await toPageRequest(context, source, key, args);
+    const read = await readPages<Row>(em, brandId, list, parentIds, asked);
+    return read.map((page) => ({ page, request: asked }));
+  });
+  const { page, request } = await pages.load(parentId);
   return new Connection(page, request, {
-    hasOpposite: () =>
-      loaders.load(
-        `${name} opposite`,
-        (ids) => readHasOpposites(em, brandId, list, ids, request),
-        parentId,
-      ),
+    hasBeyond: (side) =>
+      loaders
+        .get(`${name} ${side}`, (ids) => readHaveBeyond(em, brandId, list, ids, request, side))
+        .load(parentId),
     count: () =>
-      loaders.load(
-        `${source.name} ${parent.column} count`,
-        (ids) => countRecordsByParent(em, brandId, list, ids),
-        parentId,
-      ),
+      loaders
+        .get(`${source.name} ${parent.column} count`, (ids) =>
+          countRecordsByParent(em, brandId, list, ids),
+        )
+        .load(parentId),
   });
 }
 
@@ -100,7 +95,7 @@ async function toPageRequest(
 ): Promise<PageRequest> {
   const { first = null, last = null, order } = args;
   if (first !== null && last !== null) {
-    throw new BadInputError({ path: ['last'], message: 'must not be given together with first' });
+    throw new BadInputError([{ path: ['last'], message: 'must not be given together with first' }]);
   }
   checkSize('first', first);
   checkSize('last', last);
@@ -118,10 +113,12 @@ async function toPageRequest(
 
 function checkSize(name: string, size: number | null): void {
   if (size === null || (size >= 1 && size <= MAX_PAGE_SIZE)) return;
-  throw new BadInputError({
-    path: [name],
-    message: `must be from 1 to ${MAX_PAGE_SIZE}, and is ${size}`,
-  });
+  throw new BadInputError([
+    {
+      path: [name],
+      message: `must be from 1 to ${MAX_PAGE_SIZE}, and is ${size}`,
+    },
+  ]);
 }
 
 async function readPlace(
@@ -140,13 +137,13 @@ async function readPlace(
   const message = id
     ? 'is the id of no record in this list; a cursor would be good even after its record is deleted'
     : 'must be a cursor of this list or the id of a record in it';
-  throw new BadInputError({ path: [name], message });
+  throw new BadInputError([{ path: [name], message }]);
 }
 
 /** How a connection gets what only some queries ask for. Each is called at most once a query. */
 interface Lookups {
-  /** Whether there are records on the far side of the cursor that the page began at. */
-  hasOpposite: () => Promise<boolean>;
+  /** Whether the list has records at or beyond the cursor that the page was bounded by on a side. */
+  hasBeyond: (side: 'after' | 'before') => Promise<boolean>;
   count: () => Promise<number>;
 }
 
@@ -166,15 +163,17 @@ export class Connection<Row extends object> {
 
   get pageInfo(): PageInfo {
     const { hasMore } = this.#page;
-    const { hasOpposite } = this.#lookups;
-    const { isBackward } = this.#request;
+    const { hasBeyond } = this.#lookups;
+    const { isBackward, after, before } = this.#request;
     const { edges } = this;
+    const hasAhead = () => (after ? whenAsked(() => hasBeyond('after')) : false);
+    const hasBehind = () => (before ? whenAsked(() => hasBeyond('before')) : false);
     return {
       get hasNextPage() {
-        return isBackward ? whenAsked(hasOpposite) : hasMore;
+        return (!isBackward && hasMore) || hasBehind();
       },
       get hasPreviousPage() {
-        return isBackward ? hasMore : whenAsked(hasOpposite);
+        return (isBackward && hasMore) || hasAhead();
       },
       get startCursor() {
         return edges[0]?.cursor ?? null;

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, isValueNode } from 'graphql';
 import type { Logger } from 'pino';
 
 import {
@@ -32,9 +32,7 @@ export function toClientError(error: GraphQLError, requestId: string, log: Logge
   }
   if (isRequestFault(error, cause)) {
     const given = error.extensions.issues as InputIssue[] | undefined;
-    const { issues, message } = new BadInputError(
-      ...(given ?? [{ path: [], message: error.message }]),
-    );
+    const { issues, message } = new BadInputError(given ?? [{ path: [], message: error.message }]);
     // Yoga's mark of a body that is no JSON: 400 whatever the client accepts. Otherwise a client
     // that accepts application/json alone is answered 200, as the specification has it.
     const isUnreadable = 'originalError' in error.extensions;
@@ -60,12 +58,14 @@ function findCause(error: GraphQLError): Error {
 
 /**
  * GraphQL's own refusals of a document, its variables or the HTTP request around it. A GraphQLError
- * from within the execution of a field is one only when it points at the document: one from the
- * serialisation of a scalar points nowhere, and is our fault.
+ * from within the execution of a field is one only when it points at a value in the document, which
+ * an argument was to have: any other, as from the serialisation of a scalar, is our fault.
  */
 function isRequestFault(error: GraphQLError, cause: Error): boolean {
   if (!(cause instanceof GraphQLError) || error.extensions.unexpected) return false;
-  return error.path === undefined || cause.nodes !== undefined;
+  if (error.path === undefined) return true;
+  const [node] = cause.nodes ?? [];
+  return node !== undefined && isValueNode(node);
 }
 
 function rewrite(

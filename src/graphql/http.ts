@@ -89,7 +89,7 @@ export function createGraphqlHandler<Caller extends object, Context extends obje
     plugins: [
       usePage(renderPage),
       useCredential(authenticate, callers, log),
-      useJsonBodiesOnly(),
+      useJsonOnly(),
       useInputFaults(),
       useClientErrors(log),
     ],
@@ -169,20 +169,40 @@ function answerType(request: Request): string {
   return `${type}; charset=utf-8`;
 }
 
-/** Yoga takes forms and bare documents too, which a page of any site may send without a preflight. */
-function useJsonBodiesOnly(): Plugin<{}, ServerContext> {
+/**
+ * Yoga takes forms and bare documents too, which a page of any site may send without a preflight;
+ * and JSON in the URL that is none it takes for a fault of its own.
+ */
+function useJsonOnly(): Plugin<{}, ServerContext> {
   return {
-    onRequestParse({ request, endResponse, fetchAPI }) {
-      if (request.method !== 'POST') return;
-      const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-      if (type === 'application/json') return;
-      const error = {
-        message: 'The body must be JSON: send it with Content-Type: application/json.',
-        extensions: { code: 'BAD_USER_INPUT', issues: [] },
+    onRequestParse({ request, url, serverContext, endResponse, fetchAPI }) {
+      const refuse = (status: number, message: string) => {
+        serverContext.facts.logFields.errorCodes = ['BAD_USER_INPUT'];
+        const issues = [{ path: [], message }];
+        const extensions = { code: 'BAD_USER_INPUT', issues };
+        endResponse(fetchAPI.Response.json({ errors: [{ message, extensions }] }, { status }));
       };
-      endResponse(fetchAPI.Response.json({ errors: [error] }, { status: 415 }));
+      if (request.method === 'POST') {
+        const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+        if (type === 'application/json') return;
+        refuse(415, 'The body must be JSON: send it with Content-Type: application/json.');
+      }
+      for (const name of ['variables', 'extensions']) {
+        const text = url.searchParams.get(name);
+        if (text && !isJsonObject(text))
+          refuse(400, `The parameter ${name} must be a JSON object.`);
+      }
     },
   };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value === null || (typeof value === 'object' && !Array.isArray(value));
+  } catch {
+    return false;
+  }
 }
 
 /** Says where in the arguments GraphQL's own refusals of input lie. */

@@ -4,15 +4,17 @@ import {
   type DocumentNode,
   getOperationAST,
   GraphQLError,
+  type GraphQLInputType,
   type GraphQLSchema,
   isInputType,
   Kind,
   type OperationDefinitionNode,
   typeFromAST,
+  type VariableDefinitionNode,
   visit,
 } from 'graphql';
 
-import { BadInputError, type InputIssue } from '../errors.ts';
+import { BadInputError, type InputIssue, MAX_ISSUES } from '../errors.ts';
 
 type Path = InputIssue['path'];
 
@@ -31,30 +33,54 @@ interface Execution {
 export function findVariableFaults(execution: Execution): GraphQLError | null {
   const { schema, document, operationName, variableValues } = execution;
   const operation = getOperationAST(document, operationName);
+  if (!operation) return null;
   const issues: InputIssue[] = [];
   const nodes: ASTNode[] = [];
-  for (const definition of operation?.variableDefinitions ?? []) {
+  for (const definition of operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
-    const value = variableValues?.[name];
-    if (!isInputType(type) || !operation) continue;
-    const report = (path: Path, message: string) => {
-      issues.push({ path: [...findUse(document, operation, name), ...path], message });
-      nodes.push(definition);
-    };
-    if (value === undefined) {
-      const isRequired = definition.type.kind === Kind.NON_NULL_TYPE && !definition.defaultValue;
-      if (isRequired) report([], `the variable $${name} is required, and was not given`);
-      continue;
-    }
-    coerceInputValue(value, type, (path, _, { message }) =>
-      report([...path, ...fieldOf(message)], `${message} (in the variable $${name})`),
-    );
+    if (!isInputType(type)) continue;
+    const faults = findFaults(definition, type, variableValues?.[name], MAX_ISSUES - issues.length);
+    if (faults.length === 0) continue;
+    const use = findUse(document, operation, name);
+    for (const { path, message } of faults) issues.push({ path: [...use, ...path], message });
+    nodes.push(definition);
+    if (issues.length === MAX_ISSUES) break;
   }
   if (issues.length === 0) return null;
-  const originalError = new BadInputError(...issues);
+  const originalError = new BadInputError(issues);
   return new GraphQLError(originalError.message, { nodes, originalError });
 }
+
+/** What is wrong with the value of one variable, up to a number of faults; paths begin inside it. */
+function findFaults(
+  definition: VariableDefinitionNode,
+  type: GraphQLInputType,
+  value: unknown,
+  limit: number,
+): InputIssue[] {
+  const name = definition.variable.name.value;
+  if (value === undefined) {
+    const isRequired = definition.type.kind === Kind.NON_NULL_TYPE && !definition.defaultValue;
+    return isRequired
+      ? [{ path: [], message: `the variable $${name} is required, and was not given` }]
+      : [];
+  }
+  const faults: InputIssue[] = [];
+  try {
+    coerceInputValue(value, type, (path, _, { message }) => {
+      const place = [...path, ...fieldOf(message)];
+      faults.push({ path: place, message: `${message} (in the variable $${name})` });
+      // Nobody reads on, and a hostile value may have millions.
+      if (faults.length >= limit) throw STOP;
+    });
+  } catch (error) {
+    if (error !== STOP) throw error;
+  }
+  return faults;
+}
+
+const STOP = new Error('There are enough faults.');
 
 /** The path, from the argument on, of the place in the document that an error of validation points at. */
 export function findIssuePath(document: DocumentNode, error: GraphQLError): Path {

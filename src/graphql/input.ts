@@ -118,7 +118,7 @@ function capitalize(words: string): string {
 /** What plugin-zod found wrong, as a refusal; its paths begin at the argument already. */
 export function toBadInput(error: z.ZodError): BadInputError {
   return new BadInputError(
-    ...error.issues.map(({ path, message }) => ({
+    error.issues.map(({ path, message }) => ({
       path: path.map((step) => (typeof step === 'number' ? step : String(step))),
       message,
     })),

@@ -61,7 +61,7 @@ async function findTypes(
 function loadNode(context: Context, id: string): Promise<object | null> | null {
   const known = parseId(id);
   if (known === null) return null;
-  return context.loaders.load('node', (ids) => getNodes(context, ids), known);
+  return context.loaders.get('node', (ids) => getNodes(context, ids)).load(known);
 }
 
 builder.queryFields((t) => ({
@@ -85,7 +85,7 @@ builder.queryFields((t) => ({
     },
     resolve: (_root, { ids }, context) => {
       if (ids.length > MAX_IDS) {
-        throw new BadInputError({ path: ['ids'], message: `must hold at most ${MAX_IDS} ids` });
+        throw new BadInputError([{ path: ['ids'], message: `must hold at most ${MAX_IDS} ids` }]);
       }
       return ids.map((id) => loadNode(context, id)) as never;
     },

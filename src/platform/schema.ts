@@ -123,11 +123,13 @@ builder.queryFields((t) => ({
     resolve: async (_root, { first, after }, { em }) => {
       const size = first ?? DEFAULT_PAGE_SIZE;
       if (size < 1 || size > MAX_PAGE_SIZE) {
-        throw new BadInputError({ path: ['first'], message: `must be from 1 to ${MAX_PAGE_SIZE}` });
+        throw new BadInputError([
+          { path: ['first'], message: `must be from 1 to ${MAX_PAGE_SIZE}` },
+        ]);
       }
       const place = typeof after === 'string' ? decodeCursor(BRANDS_KEY, after) : null;
       if (typeof after === 'string' && !place) {
-        throw new BadInputError({ path: ['after'], message: 'must be a cursor of this list' });
+        throw new BadInputError([{ path: ['after'], message: 'must be a cursor of this list' }]);
       }
       const brands = await listBrands(em, size + 1, place);
       return {

@@ -9,10 +9,8 @@ import {
   type BulkResult,
   MAX_BULK_RECORDS,
 } from './bulk.ts';
-import { CreateProductInput, ProductRef, ProductVariantRef } from './schema.ts';
-import { getProducts } from './service.ts';
-import { CreateProductVariantInput } from './variant-schema.ts';
-import { getVariants } from './variant-service.ts';
+import { CreateProductInput, productLoader, ProductRef, ProductVariantRef } from './schema.ts';
+import { CreateProductVariantInput, variantLoader } from './variant-schema.ts';
 
 const BulkErrorPolicyEnum = builder.enumType('BulkErrorPolicy', {
   description: 'What one record that cannot be written does to the others of its call.',
@@ -102,10 +100,8 @@ const BulkProductResult = builder.objectRef<BulkResult>('BulkProductResult').imp
       type: ProductRef,
       nullable: true,
       description: RESULT.record,
-      resolve: ({ id, outcome }, _args, { em, loaders, viewer }) =>
-        id && STANDING.has(outcome)
-          ? loaders.load('product', (ids) => getProducts(em, viewer.brand, ids), id)
-          : null,
+      resolve: ({ id, outcome }, _args, context) =>
+        id && STANDING.has(outcome) ? productLoader(context).load(id) : null,
     }),
   }),
 });
@@ -126,10 +122,8 @@ const BulkProductVariantResult = builder
         type: ProductVariantRef,
         nullable: true,
         description: RESULT.record,
-        resolve: ({ id, outcome }, _args, { em, loaders, viewer }) =>
-          id && STANDING.has(outcome)
-            ? loaders.load('variant', (ids) => getVariants(em, viewer.brand, ids), id)
-            : null,
+        resolve: ({ id, outcome }, _args, context) =>
+          id && STANDING.has(outcome) ? variantLoader(context).load(id) : null,
       }),
     }),
   });

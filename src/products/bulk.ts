@@ -144,9 +144,10 @@ async function runBulk<Input extends PreparedRecord>(
   const storeIds = [...upserts.map(({ storeId }) => storeId), ...deletes];
   const duplicates = findDuplicates(storeIds, upserts.length);
 
-  return writeForBrand(em, brand.id, async (tx) => {
-    // One bulk call of a brand at a time: two that touch the same records in another order would
-    // deadlock. Nothing else waits for this lock but a change of the brand itself.
+  const work = async (tx: EntityManager) => {
+    // One bulk call of a brand at a time, whichever replica it came to: two that touch the same
+    // records in another order would deadlock. Nothing else waits for this lock but a change of
+    // the brand itself.
     await queryInside(tx, 'select 1 from brand where id = $1 for no key update', [brand.id]);
     const prepared = await target.prepare(tx, upserts);
     const refusals = prepared.filter((record) => 'code' in record);
@@ -167,7 +168,26 @@ async function runBulk<Input extends PreparedRecord>(
       return result ?? { storeId, id: null, outcome: isFailed(index) ? 'FAILED' : 'NOT_APPLIED' };
     });
     return { success: userErrors.length === 0, results, userErrors };
-  });
+  };
+  return inTurn(brand.id, () => writeForBrand(em, brand.id, work));
+}
+
+/** The last bulk call of each brand in this process that has one under way. */
+const turns = new Map<string, Promise<unknown>>();
+
+/**
+ * Runs the work of a brand after what it has under way here already. Those that wait do so without
+ * a connection: a brand that sends many bulk calls at once must not take them all.
+ */
+async function inTurn<T>(brandId: string, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(brandId) ?? Promise.resolve();
+  const mine = before.then(work, work);
+  turns.set(brandId, mine);
+  try {
+    return await mine;
+  } finally {
+    if (turns.get(brandId) === mine) turns.delete(brandId);
+  }
 }
 
 /** The refusals of records whose storeId stands more than once, by the record's place in the call. */
@@ -243,11 +263,11 @@ function upsertSql(table: string, columns: BulkColumn[], records: PreparedRecord
   return `
     with input as (
       select * from jsonb_to_recordset($2::jsonb) as r (id uuid, store_id text, ${recordset.join(', ')})
-    )
-    insert into ${table} as t (id, brand_id, store_id, ${names.join(', ')})
-    select id, $1, store_id, ${names.join(', ')} from input
+    ), instant as materialized (select clock_timestamp() as at)
+    insert into ${table} as t (id, brand_id, store_id, created_at, updated_at, ${names.join(', ')})
+    select id, $1, store_id, at, at, ${names.join(', ')} from input, instant
     on conflict (brand_id, store_id) do update set
-      ${updates.map(({ name, value }) => `${name} = ${value}`).join(', ')}, updated_at = now()
+      ${updates.map(({ name, value }) => `${name} = ${value}`).join(', ')}, updated_at = greatest(excluded.updated_at, t.updated_at + interval '1 millisecond')
     where (${updates.map(({ name }) => `t.${name}`).join(', ')})
       is distinct from (${updates.map(({ value }) => value).join(', ')})
     returning t.id, t.store_id as "storeId"`;

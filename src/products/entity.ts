@@ -18,8 +18,8 @@ export const Product = defineEntity({
     imageWidth: p.integer().nullable(),
     imageHeight: p.integer().nullable(),
     onlineStoreUrl: p.text(),
-    createdAt: p.datetime(3).defaultRaw('now()'),
-    updatedAt: p.datetime(3).defaultRaw('now()'),
+    createdAt: p.datetime(3).defaultRaw('clock_timestamp()'),
+    updatedAt: p.datetime(3).defaultRaw('clock_timestamp()'),
   },
 });
 export type Product = InferEntity<typeof Product>;
@@ -47,8 +47,8 @@ export const ProductVariant = defineEntity({
     imageUrl: p.text().nullable(),
     imageWidth: p.integer().nullable(),
     imageHeight: p.integer().nullable(),
-    createdAt: p.datetime(3).defaultRaw('now()'),
-    updatedAt: p.datetime(3).defaultRaw('now()'),
+    createdAt: p.datetime(3).defaultRaw('clock_timestamp()'),
+    updatedAt: p.datetime(3).defaultRaw('clock_timestamp()'),
   },
 });
 export type ProductVariant = InferEntity<typeof ProductVariant>;

@@ -1,6 +1,7 @@
 import { BadInputError, NotFoundError } from '../errors.ts';
 import { builder, ListOrder } from '../graphql/builder.ts';
 import { defineConnection, readConnection, readNestedConnection } from '../graphql/connections.ts';
+import type { Context } from '../graphql/context.ts';
 import { id, integer, MAX_LINE, refuseNull, text, url } from '../graphql/input.ts';
 import { addNodeType } from '../graphql/nodes.ts';
 import { definePayload, toPayload } from '../graphql/payloads.ts';
@@ -67,8 +68,16 @@ builder.node(ProductRef, {
         type: ProductVariantRef,
         nullable: false,
         description: 'The forms that the product is sold in. By display position.',
-        resolve: (product, args, context) =>
-          readNestedConnection<ProductVariantRow>(context, VARIANTS_OF_PRODUCT, product.id, args),
+        resolve: (product, args, context) => {
+          // So that a variant's own product is this very row, also when it is deleted meanwhile.
+          productLoader(context).prime(product.id, product);
+          return readNestedConnection<ProductVariantRow>(
+            context,
+            VARIANTS_OF_PRODUCT,
+            product.id,
+            args,
+          );
+        },
       },
       ProductVariantConnection,
     ),
@@ -81,11 +90,18 @@ addNodeType({
   getRows: ({ em, viewer }, ids) => getProducts(em, viewer.brand, ids),
 });
 
+/** Reads products by id, those of one level of a query together. */
+export function productLoader({ em, loaders, viewer }: Context) {
+  return loaders.get('product', (ids) => getProducts(em, viewer.brand, ids));
+}
+
 /** Checks that a getter was given its id or its storeId, and not both. */
 export function checkOneIdentifier(args: { id?: string | null; storeId?: string | null }): void {
   const given = [args.id, args.storeId].filter((value) => typeof value === 'string');
   if (given.length === 1) return;
-  throw new BadInputError({ path: ['id'], message: 'exactly one of id and storeId must be given' });
+  throw new BadInputError([
+    { path: ['id'], message: 'exactly one of id and storeId must be given' },
+  ]);
 }
 
 builder.queryFields((t) => ({
@@ -98,10 +114,11 @@ builder.queryFields((t) => ({
       id: t.arg.id({ required: false, ...id('The id of the product.') }),
       storeId: t.arg.string({ required: false, ...text("The brand's own identifier.", MAX_LINE) }),
     },
-    resolve: async (_root, args, { em, loaders, viewer }) => {
+    resolve: async (_root, args, context) => {
       checkOneIdentifier(args);
+      const { em, viewer } = context;
       const product = args.id
-        ? await loaders.load('product', (ids) => getProducts(em, viewer.brand, ids), args.id)
+        ? await productLoader(context).load(args.id)
         : await findProductByStoreId(em, viewer.brand, args.storeId!);
       if (!product) {
         const identifier = args.id ? `id ${args.id}` : `storeId ${JSON.stringify(args.storeId)}`;

@@ -1,5 +1,5 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { type EntityManager, raw } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { newId } from '../database/ids.ts';
 import { type Filter, listOf, type RecordList } from '../database/paging.ts';
@@ -10,7 +10,7 @@ import {
   readWritten,
   type RecordSource,
 } from '../database/records.ts';
-import { writeForBrand } from '../database/write.ts';
+import { laterInstant, writeForBrand } from '../database/write.ts';
 import { RefusedError, type UserError } from '../errors.ts';
 import { Product } from './entity.ts';
 
@@ -134,7 +134,7 @@ export async function updateProduct(
     const product = await tx.findOne(Product, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!product) throw new RefusedError(idNotFound('product', id));
     const changes = pickChanges(product, fields);
-    if (changes) tx.assign(product, { ...changes, updatedAt: raw('now()') });
+    if (changes) tx.assign(product, { ...changes, updatedAt: laterInstant() });
     await tx.flush();
     return readWritten<ProductRow>(tx, brand.id, PRODUCTS, id);
   });

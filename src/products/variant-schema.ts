@@ -1,16 +1,17 @@
 import { NotFoundError } from '../errors.ts';
 import { builder, ListOrder } from '../graphql/builder.ts';
 import { readConnection } from '../graphql/connections.ts';
+import type { Context } from '../graphql/context.ts';
 import { currency, id, integer, MAX_LINE, refuseNull, text, url } from '../graphql/input.ts';
 import { addNodeType } from '../graphql/nodes.ts';
 import { definePayload, toPayload } from '../graphql/payloads.ts';
 import {
   checkOneIdentifier,
+  productLoader,
   ProductRef,
   ProductVariantConnection,
   ProductVariantRef,
 } from './schema.ts';
-import { getProducts } from './service.ts';
 import {
   createVariant,
   findVariantByStoreId,
@@ -54,12 +55,8 @@ builder.node(ProductVariantRef, {
       type: ProductRef,
       nullable: false,
       description: 'The product that it is a form of.',
-      resolve: async ({ productId }, _args, { em, loaders, viewer }) => {
-        const product = await loaders.load(
-          'product',
-          (ids) => getProducts(em, viewer.brand, ids),
-          productId,
-        );
+      resolve: async ({ productId }, _args, context) => {
+        const product = await productLoader(context).load(productId);
         // Deleted between two statements of this query; its variants went with it.
         if (!product)
           throw new NotFoundError(`There is no product with the id ${productId} any more.`);
@@ -101,6 +98,11 @@ addNodeType({
   getRows: ({ em, viewer }, ids) => getVariants(em, viewer.brand, ids),
 });
 
+/** Reads variants by id, those of one level of a query together. */
+export function variantLoader({ em, loaders, viewer }: Context) {
+  return loaders.get('variant', (ids) => getVariants(em, viewer.brand, ids));
+}
+
 builder.queryFields((t) => ({
   productVariant: t.field({
     type: ProductVariantRef,
@@ -111,10 +113,11 @@ builder.queryFields((t) => ({
       id: t.arg.id({ required: false, ...id('The id of the variant.') }),
       storeId: t.arg.string({ required: false, ...text("The brand's own identifier.", MAX_LINE) }),
     },
-    resolve: async (_root, args, { em, loaders, viewer }) => {
+    resolve: async (_root, args, context) => {
       checkOneIdentifier(args);
+      const { em, viewer } = context;
       const variant = args.id
-        ? await loaders.load('variant', (ids) => getVariants(em, viewer.brand, ids), args.id)
+        ? await variantLoader(context).load(args.id)
         : await findVariantByStoreId(em, viewer.brand, args.storeId!);
       if (!variant) {
         const identifier = args.id ? `id ${args.id}` : `storeId ${JSON.stringify(args.storeId)}`;

@@ -1,5 +1,5 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { type EntityManager, raw } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { newId } from '../database/ids.ts';
 import { type Filter, listOf, type NestedList, type RecordList } from '../database/paging.ts';
@@ -11,7 +11,7 @@ import {
   type RecordSource,
 } from '../database/records.ts';
 import { queryInside } from '../database/statements.ts';
-import { writeForBrand } from '../database/write.ts';
+import { laterInstant, writeForBrand } from '../database/write.ts';
 import { RefusedError, type UserError } from '../errors.ts';
 import { ProductVariant } from './entity.ts';
 import { type ForBrand, idNotFound, storeIdTaken, updatedAfterFilter } from './service.ts';
@@ -189,7 +189,7 @@ export async function updateVariant(
     );
     if (!variant) throw new RefusedError(idNotFound('variant', id));
     const changes = pickChanges(variant, { ...fields, productId });
-    if (changes) tx.assign(variant, { ...changes, updatedAt: raw('now()') });
+    if (changes) tx.assign(variant, { ...changes, updatedAt: laterInstant() });
     await tx.flush();
     return readWritten<ProductVariantRow>(tx, brand.id, VARIANTS, id);
   });

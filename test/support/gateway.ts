@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import { inject } from 'vitest';
 
 import { type Config, readConfig } from '../../src/config.ts';
+import { LOG_SERIALIZERS } from '../../src/log.ts';
 import { startGateway } from '../../src/server.ts';
 import { createClient, type GraphqlClient } from './client.ts';
 import { createDatabase } from './postgres-server.ts';
@@ -89,7 +90,10 @@ export async function startTestGateway(overrides: Partial<Config> = {}): Promise
     },
   });
   const config = { ...readConfig(database.environment), ...overrides };
-  const gateway = await startGateway(config, pino({ level: 'info' }, sink));
+  const gateway = await startGateway(
+    config,
+    pino({ level: 'info', serializers: LOG_SERIALIZERS }, sink),
+  );
   const platform = createClient(`${gateway.url}/platform`, gateway.platformKey);
   return {
     url: gateway.url,

@@ -6,6 +6,9 @@ import { Migration } from '@mikro-orm/migrations';
  * A foreign key between records of a brand carries the brand, so that the database itself refuses
  * a reference into another one; `unique (brand_id, id)` is there to be its target. Indexes that
  * lists use begin with the brand and end with the key that the list is paged by.
+ *
+ * Instants are the clock's and not the transaction's, which may have waited for a lock since it
+ * began: what is written later must not be dated before what somebody has read meanwhile.
  */
 export class CatalogueMigration extends Migration {
   override up(): void {
@@ -16,8 +19,8 @@ export class CatalogueMigration extends Migration {
         community_url text not null,
         custom_auth_enabled boolean not null,
         magic_link_delivery text not null check (magic_link_delivery in ('RETURNED', 'EMAIL')),
-        created_at timestamptz(3) not null default now(),
-        updated_at timestamptz(3) not null default now()
+        created_at timestamptz(3) not null default clock_timestamp(),
+        updated_at timestamptz(3) not null default clock_timestamp()
       )`);
     this.addSql('create index brand_list on brand (created_at, id)');
 
@@ -29,7 +32,7 @@ export class CatalogueMigration extends Migration {
         prefix text not null,
         token_hash bytea not null unique,
         scopes text[] not null,
-        created_at timestamptz(3) not null default now(),
+        created_at timestamptz(3) not null default clock_timestamp(),
         expires_at timestamptz(3),
         revoked_at timestamptz(3)
       )`);
@@ -46,8 +49,8 @@ export class CatalogueMigration extends Migration {
         image_width integer,
         image_height integer,
         online_store_url text not null,
-        created_at timestamptz(3) not null default now(),
-        updated_at timestamptz(3) not null default now(),
+        created_at timestamptz(3) not null default clock_timestamp(),
+        updated_at timestamptz(3) not null default clock_timestamp(),
         constraint product_store_id_unique unique (brand_id, store_id),
         constraint product_of_brand unique (brand_id, id)
       )`);
@@ -69,8 +72,8 @@ export class CatalogueMigration extends Migration {
         image_url text,
         image_width integer,
         image_height integer,
-        created_at timestamptz(3) not null default now(),
-        updated_at timestamptz(3) not null default now(),
+        created_at timestamptz(3) not null default clock_timestamp(),
+        updated_at timestamptz(3) not null default clock_timestamp(),
         constraint product_variant_store_id_unique unique (brand_id, store_id),
         constraint product_variant_of_product
           foreign key (brand_id, product_id) references product (brand_id, id) on delete cascade
