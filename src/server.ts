@@ -16,7 +16,7 @@ import { ensureDemo } from './demo/service.ts';
 import { UnauthenticatedError } from './errors.ts';
 import type { Context } from './graphql/context.ts';
 import { MASKED_MESSAGE } from './graphql/errors.ts';
-import { renderGraphiql } from './graphql/graphiql.ts';
+import { createPageHandler, type PageHandler } from './graphql/graphiql.ts';
 import { createGraphqlHandler, type GraphqlHandler, type RequestFacts } from './graphql/http.ts';
 import { Loaders } from './graphql/loaders.ts';
 import { brandSchema } from './graphql/schema.ts';
@@ -30,7 +30,16 @@ const DRAIN_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 
+/** How long a connection may stand still, also in the middle of an answer that nobody reads. */
+const IDLE_TIMEOUT_MS = 120_000;
+
 const MAX_REQUEST_ID = 128;
+
+/** What one path answers: GraphQL, and a page to try it on for a browser that opens it. */
+interface Route {
+  answer: GraphqlHandler;
+  showPage: PageHandler;
+}
 
 /** A running gateway. */
 export interface Gateway {
@@ -83,9 +92,23 @@ async function serve(
     throw new Error('Without a data directory a PLATFORM_KEY is needed.');
   const demoKey = dataDir && config.isDemoEnabled ? await ensureDemo(em, dataDir) : undefined;
 
-  const handlers = new Map<string, GraphqlHandler>([
-    ['/graphql', createBrandHandler(em, demoKey, log)],
-    ['/platform', createPlatformHandler(em, platformKey, log)],
+  // Behind a public address everybody may come by way of this machine.
+  const localKey = config.publicUrl === undefined ? demoKey : undefined;
+  const routes = new Map<string, Route>([
+    [
+      '/graphql',
+      {
+        answer: createBrandHandler(em, log),
+        showPage: createPageHandler({ title: 'Community gateway', query: EXAMPLE_QUERY, localKey }),
+      },
+    ],
+    [
+      '/platform',
+      {
+        answer: createPlatformHandler(em, platformKey, log),
+        showPage: createPageHandler({ title: 'Community platform', query: EXAMPLE_PLATFORM_QUERY }),
+      },
+    ],
   ]);
   const open = new Set<ServerResponse>();
   const server = createServer(
@@ -95,9 +118,10 @@ async function serve(
       response.once('close', () => open.delete(response));
       // While it drains the server takes no new connection, and gives no used one a next request.
       response.shouldKeepAlive &&= server.listening;
-      void handle(request, response, handlers, log);
+      void handle(request, response, routes, log);
     },
   );
+  server.setTimeout(IDLE_TIMEOUT_MS);
   await listen(server, config);
   const { port } = server.address() as AddressInfo;
   return {
@@ -112,11 +136,7 @@ async function serve(
   };
 }
 
-function createBrandHandler(
-  em: EntityManager,
-  demoKey: string | undefined,
-  log: Logger,
-): GraphqlHandler {
+function createBrandHandler(em: EntityManager, log: Logger): GraphqlHandler {
   return createGraphqlHandler({
     schema: brandSchema,
     path: '/graphql',
@@ -127,12 +147,6 @@ function createBrandHandler(
       return viewer;
     },
     createContext: (viewer): Context => ({ viewer, em, loaders: new Loaders() }),
-    renderPage: (request) =>
-      renderGraphiql(request, {
-        title: 'Community gateway',
-        query: EXAMPLE_QUERY,
-        localKey: demoKey,
-      }),
     log,
   });
 }
@@ -159,8 +173,6 @@ function createPlatformHandler(
       return {};
     },
     createContext: (): PlatformContext => ({ em }),
-    renderPage: (request) =>
-      renderGraphiql(request, { title: 'Community platform', query: EXAMPLE_PLATFORM_QUERY }),
     log,
   });
 }
@@ -172,12 +184,14 @@ function sha256(text: string): Buffer {
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  handlers: Map<string, GraphqlHandler>,
+  routes: Map<string, Route>,
   log: Logger,
 ): Promise<void> {
   const startedAt = performance.now();
   const facts: RequestFacts = { requestId: readRequestId(request), logFields: {} };
-  const path = request.url?.split('?', 1)[0] ?? '/';
+  // A request line may hold the whole address (RFC 9112, 3.2.2); only its path counts here.
+  request.url = request.url?.replace(/^https?:\/\/[^/?]*/i, '') || '/';
+  const path = request.url.split('?', 1)[0] ?? '/';
   response.setHeader('x-request-id', facts.requestId);
   response.setHeader('x-content-type-options', 'nosniff');
   response.once('close', () => {
@@ -190,11 +204,14 @@ async function handle(
     );
   });
   try {
-    const handler = handlers.get(path);
-    if (handler) await handler(request, response, facts);
+    const route = routes.get(path);
+    if (!isGoodHost(request)) {
+      refuse(response, 400, 'The Host header is malformed.', { code: 'BAD_USER_INPUT' });
+    } else if (route && isOpenedByBrowser(request)) await route.showPage(request, response);
+    else if (route) await route.answer(request, response, facts);
     else if (path === '/') response.writeHead(302, { location: '/graphql' }).end();
     else {
-      const message = `There is nothing at this path. Try ${[...handlers.keys()].join(' or ')}.`;
+      const message = `There is nothing at this path. Try ${[...routes.keys()].join(' or ')}.`;
       refuse(response, 404, message, { code: 'NOT_FOUND' });
     }
   } catch (error) {
@@ -203,6 +220,15 @@ async function handle(
     if (response.headersSent) response.destroy();
     else refuse(response, 500, MASKED_MESSAGE, { code: 'INTERNAL_SERVER_ERROR', requestId });
   }
+}
+
+/** Whether the Host can be part of a URL, which what is behind here makes of it. */
+function isGoodHost({ headers: { host = 'localhost' } }: IncomingMessage): boolean {
+  return /^[\w.[\]:-]+$/.test(host) && URL.canParse(`http://${host}`);
+}
+
+function isOpenedByBrowser({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.accept?.includes('text/html') === true;
 }
 
 /** The caller's own id for the request, where it is fit for a log, or a new one. */

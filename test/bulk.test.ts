@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { catalogueOf, productInput, variantInput } from './support/catalogue.ts';
 import type { Json } from './support/client.ts';
 import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { countStatements } from './support/statements.ts';
 
 let gateway: TestGateway;
 let brand: TestBrand;
@@ -185,6 +186,35 @@ describe('bulkProducts', () => {
     expect(errors[0].extensions.code).toBe('BAD_USER_INPUT');
     expect(errors[0].extensions.issues[0].path.join('.')).toBe(path);
     expect((await catalogue.readAll()).products.totalCount).toBe(0);
+  });
+
+  it('takes a constant number of statements, however many records there are', async () => {
+    const count = (from: number, to: number) =>
+      countStatements(async () => {
+        const records = Array.from({ length: to - from }, (_, index) =>
+          productInput(`n${from + index}`),
+        );
+        const { userErrors } = await catalogue.bulkProducts({
+          upsertRecords: records,
+          deleteRecords: ['x', 'y'],
+        });
+        return { errors: userErrors[0] };
+      });
+    expect(await count(0, 100)).toBe(await count(100, 102));
+  });
+
+  it('keeps nobody else waiting when one brand sends many calls at once', async () => {
+    const other = await gateway.createBrand('Another brand');
+    const records = Array.from({ length: 50 }, (_, index) => productInput(`m${index}`));
+    const calls = Array.from({ length: 40 }, (_, index) =>
+      catalogue.bulkProducts({ upsertRecords: records.map((r) => ({ ...r, title: `T${index}` })) }),
+    );
+    const reads = [];
+    for (let read = 0; read < 10; read++)
+      reads.push(await other.ask('{ products { nodes { id } } }'));
+    expect(reads.filter(({ errors }) => errors)).toEqual([]);
+    const answers = await Promise.all(calls);
+    expect(answers.filter(({ success }) => !success)).toEqual([]);
   });
 
   it("leaves another brand's records of the same storeIds alone", async () => {

@@ -2,11 +2,25 @@ import { join } from 'node:path';
 
 import { MikroORM } from '@mikro-orm/core';
 import { type EntityManager } from '@mikro-orm/postgresql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
+import { authenticate } from '../src/api-keys/service.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { ormOptions } from '../src/database/orm.ts';
+import { countRecords } from '../src/database/paging.ts';
+import { queryInside } from '../src/database/statements.ts';
+import { writeForBrand } from '../src/database/write.ts';
+import { CountTimedOutError, UnauthenticatedError } from '../src/errors.ts';
+import { createBrandWithKey, createKeyForBrand } from '../src/platform/service.ts';
+import { bulkProducts } from '../src/products/bulk.ts';
 import { Product } from '../src/products/entity.ts';
+import {
+  createProduct,
+  findProductByStoreId,
+  productList,
+  updateProduct,
+} from '../src/products/service.ts';
+import { productInput } from './support/catalogue.ts';
 import { makeDatabase } from './support/gateway.ts';
 
 let orm: MikroORM;
@@ -44,6 +58,93 @@ describe('the migrations', () => {
           and (i.indkey::int2[])[0:array_length(c.conkey, 1) - 1] @> c.conkey
       )`);
     expect(missing).toEqual([]);
+  });
+});
+
+describe('authenticate', () => {
+  it('finds the brand of a key, and nobody for one that is revoked or expired', async () => {
+    const em = orm.em as EntityManager;
+    const input = { name: 'Keys', communityUrl: 'https://c.example' };
+    const { brand, token } = await createBrandWithKey(em, input);
+    const keyOf = (name: string) => createKeyForBrand(em, { brandId: brand.id, name });
+    const [revoked, expired, later] = [
+      await keyOf('revoked'),
+      await keyOf('expired'),
+      await keyOf('later'),
+    ];
+    await em.execute("update api_key set revoked_at = now() where name = 'revoked'");
+    await em.execute(
+      "update api_key set expires_at = now() - interval '1 second' where name = 'expired'",
+    );
+    await em.execute(
+      "update api_key set expires_at = now() + interval '1 hour' where name = 'later'",
+    );
+    for (const good of [token, later]) {
+      expect((await authenticate(em, good)).brand.id).toBe(brand.id);
+    }
+    for (const bad of [revoked, expired, `${token}x`, '', null]) {
+      await expect(authenticate(em, bad)).rejects.toThrow(UnauthenticatedError);
+    }
+  });
+
+  it('stores no key, only what it begins with and its SHA-256', async () => {
+    const em = orm.em as EntityManager;
+    const { token } = await createBrandWithKey(em, {
+      name: 'Hash',
+      communityUrl: 'https://c.example',
+    });
+    const rows = await em.execute('select * from api_key');
+    expect(JSON.stringify(rows)).not.toContain(token.slice(16));
+    expect(rows.map(({ prefix }) => prefix as string)).toContain(token.slice(0, 15));
+  });
+});
+
+describe.runIf(inject('database').kind === 'postgresql')('counting', () => {
+  it('is given up after a second', async () => {
+    const em = orm.em as EntityManager;
+    const { brand } = await createBrandWithKey(em, {
+      name: 'Slow',
+      communityUrl: 'https://c.example',
+    });
+    await createProduct(em, brand, productInput('one'));
+    const { source, filters, key } = productList({});
+    const slow = { ...source, from: 'product t cross join lateral (select pg_sleep(5)) s' };
+    const startedAt = performance.now();
+    await expect(countRecords(em, brand.id, { source: slow, filters, key })).rejects.toThrow(
+      CountTimedOutError,
+    );
+    expect(performance.now() - startedAt).toBeLessThan(4000);
+  });
+});
+
+describe('instants', () => {
+  it('are later than what was read while a change waited for its lock', async () => {
+    const em = orm.em as EntityManager;
+    const { brand } = await createBrandWithKey(em, {
+      name: 'Clock',
+      communityUrl: 'https://c.example',
+    });
+    const { id } = await createProduct(em, brand, productInput('one'));
+    // Two changes that wait for the lock that the first transaction holds for a while.
+    const locked = writeForBrand(em, brand.id, async (tx) => {
+      await queryInside(tx, 'select 1 from brand where id = $1 for no key update', [brand.id]);
+      await queryInside(tx, 'select 1 from product where id = $1 for update', [id]);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const [row] = await queryInside<{ now: string }>(
+        tx,
+        'select clock_timestamp()::timestamptz(3) as now',
+        [],
+      );
+      return row!.now;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const update = updateProduct(em, brand, { id, title: 'Later' });
+    const bulk = bulkProducts(em, brand, { upsertRecords: [productInput('two')] });
+    const lockedUntil = await locked;
+    expect((await update).updatedAt >= lockedUntil).toBe(true);
+    await bulk;
+    const two = await findProductByStoreId(em, brand, 'two');
+    expect(two!.createdAt >= lockedUntil).toBe(true);
   });
 });
 

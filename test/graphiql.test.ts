@@ -58,6 +58,8 @@ describe('GraphiQL', () => {
       { 'x-forwarded-for': '203.0.113.9' },
       { forwarded: 'for=203.0.113.9' },
       { via: '1.1 proxy' },
+      { 'x-forwarded-proto': 'https' },
+      { 'cf-connecting-ip': '203.0.113.9' },
     ];
     for (const headers of others)
       expect(keyIn((await open('/graphql', headers)).page)).toBe('YOUR_KEY');

@@ -87,8 +87,12 @@ describe('a list', () => {
     expect(idsOf(await page(`first: 100, ${between}`))).toEqual(numbers(4, 8));
     expect(idsOf(await page(`first: 2, ${between}`))).toEqual(numbers(4, 5));
     expect(idsOf(await page(`last: 2, ${between}`))).toEqual(numbers(7, 8));
-    const { pageInfo } = await page(`first: 5, ${between}`);
-    expect(pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+    const both = { hasNextPage: true, hasPreviousPage: true };
+    for (const size of ['first: 2', 'first: 5', 'last: 2', 'last: 5']) {
+      expect((await page(`${size}, ${between}`)).pageInfo).toMatchObject(both);
+    }
+    const whole = `after: "${edges[0].cursor}", before: "${edges[22].cursor}"`;
+    expect((await page(`first: 100, ${whole}`)).pageInfo).toMatchObject(both);
   });
 
   it("takes a record's bare id for a cursor", async () => {
@@ -282,7 +286,7 @@ describe('Product.variants', () => {
     const few = await countStatements(() => shop.ask(query(2)));
     const many = await countStatements(() => shop.ask(query(30)));
     expect(many).toBe(few);
-    expect(few).toBeGreaterThan(3);
+    expect(few).toBeGreaterThanOrEqual(3);
   });
 });
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -93,6 +94,45 @@ describe('starting', () => {
   });
 });
 
+describe('stopping', () => {
+  it('answers what is running, and gives no connection a next request', async () => {
+    const gateway = await start(await database());
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    const failures: unknown[] = [];
+    const state = { hasStopped: false };
+    const clients = Array.from({ length: 8 }, async () => {
+      while (!state.hasStopped) {
+        // A new connection may be refused by then; a request that was sent must be answered.
+        const answer = await ask(gateway.url, agent);
+        if (answer === 'refused') return;
+        if (answer !== 401) failures.push(answer);
+      }
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const stoppedAt = performance.now();
+    expect(await gateway.stop('SIGTERM')).toBe(0);
+    state.hasStopped = true;
+    expect(performance.now() - stoppedAt).toBeLessThan(5000);
+    await Promise.all(clients);
+    expect(failures).toEqual([]);
+    agent.destroy();
+  });
+});
+
+/** The status of an answer, or what became of the request instead. */
+function ask(url: string, agent: Agent): Promise<number | string> {
+  return new Promise((resolve) => {
+    const sent = request(`${url}/graphql`, { agent, method: 'POST' }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      const isUnused = error.code === 'ECONNREFUSED' || sent.reusedSocket;
+      resolve(isUnused ? 'refused' : String(error.code));
+    });
+    sent.end();
+  });
+}
+
 describe('bulk loading that is killed', () => {
   it('keeps every acknowledged batch, and no half of one', async () => {
     const environment = await database();
@@ -175,6 +215,43 @@ describe.runIf(isEmbedded)('the embedded kind', () => {
       await gateway.stop();
     }
     expect(keys[0]).toEqual(keys[1]);
+  });
+
+  it('gives the demo brand that is there another key when its own is lost', async () => {
+    const { DATA_DIR = '', PORT = '' } = await database({ isEmpty: true });
+    const first = await start({ DATA_DIR, PORT });
+    await first.stop();
+    rmSync(join(DATA_DIR, 'demo-key'));
+    const second = await start({ DATA_DIR, PORT });
+    const key = readFileSync(join(DATA_DIR, 'platform-key'), 'utf8').trim();
+    const { data } = await createClient(`${second.url}/platform`, key).ask(
+      '{ brands { nodes { name } } }',
+    );
+    expect(data.brands.nodes).toEqual([{ name: 'Alder & Pine' }]);
+    const demo = createClient(
+      `${second.url}/graphql`,
+      readFileSync(join(DATA_DIR, 'demo-key'), 'utf8').trim(),
+    );
+    expect((await demo.ask('{ products { totalCount } }')).data.products.totalCount).toBe(14);
+  });
+
+  it("refuses MikroORM's command line beside it, which would destroy its database", async () => {
+    const environment = await database();
+    await start(environment);
+    const command = promisify(execFile)('npm', ['run', 'orm', '--', 'migration:pending'], {
+      env: { ...process.env, DATA_DIR: environment.DATA_DIR },
+    });
+    await expect(command).rejects.toThrow(/in use by another process/);
+  });
+
+  it('says when a key that it keeps is none', async () => {
+    const { DATA_DIR = '', PORT = '' } = await database();
+    writeFileSync(join(DATA_DIR, 'platform-key'), 'short');
+    const { code, message } = await failToStart({ DATA_DIR, PORT });
+    expect([code, message]).toEqual([
+      1,
+      expect.stringContaining('platform-key must hold 32 to 256 printable characters'),
+    ]);
   });
 
   it('makes no demo when DEMO is off', async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { catalogueOf, PRODUCT_FIELDS, productInput, variantInput } from './support/catalogue.ts';
 import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { countStatements } from './support/statements.ts';
 
 let gateway: TestGateway;
 let brand: TestBrand;
@@ -107,6 +108,7 @@ describe('createProduct', () => {
     ['a javascript: URL', { onlineStoreUrl: 'javascript:alert(1)' }, 'onlineStoreUrl'],
     ['an ftp URL', { imageUrl: 'ftp://img.example/1' }, 'imageUrl'],
     ['a URL without a host', { imageUrl: 'https:///x' }, 'imageUrl'],
+    ['a URL with a control character', { imageUrl: 'https://img.example/\u0001' }, 'imageUrl'],
     ['a URL with a space', { imageUrl: 'https://img.example/a b' }, 'imageUrl'],
     [
       'a URL of 2,049 characters',
@@ -361,6 +363,16 @@ describe('node and nodes', () => {
       expect(one.errors).toBeUndefined();
       expect(one.data.node?.id).toEqual(data.nodes[index]?.id);
     }
+  });
+
+  it('take one statement to find the types of all ids, and one to read each type', async () => {
+    const { product } = await catalogue.createProduct(productInput('counted'));
+    const { productVariant } = await catalogue.createVariant(variantInput('counted', 'counted'));
+    const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
+    const ids = Array.from({ length: 50 }, () => randomUUID());
+    expect(await countStatements(() => brand.ask(query, { ids }))).toBe(1);
+    const both = [product.id, productVariant.id, ...ids];
+    expect(await countStatements(() => brand.ask(query, { ids: both }))).toBe(3);
   });
 
   it('take at most 100 ids', async () => {

@@ -30,6 +30,11 @@ beforeAll(async () => {
   const { productVariant } = await catalogue.createVariant(
     variantInput('owned-variant', 'owned-product'),
   );
+  // The stranger has records too, so that every nested field is resolved for it.
+  await catalogueOf(stranger).createProduct(productInput('strange-product'));
+  for (const id of ['strange-1', 'strange-2']) {
+    await catalogueOf(stranger).createVariant(variantInput(id, 'strange-product'));
+  }
   known = {
     product: product.id,
     updateProduct: product.id,
@@ -104,11 +109,17 @@ describe('the key of another brand', () => {
   );
 
   it('sees as many records as it has, and counts no others', async () => {
-    const { data } = await stranger.ask(
-      '{ products { totalCount nodes { id } } productVariants { totalCount nodes { id } } }',
-    );
-    const nothing = { totalCount: 0, nodes: [] };
-    expect(data).toEqual({ products: nothing, productVariants: nothing });
+    const { data } = await stranger.ask(`{
+      products { totalCount nodes { storeId variants { totalCount nodes { storeId product { storeId } } } } }
+      productVariants { totalCount }
+    }`);
+    const product = { storeId: 'strange-product' };
+    const variants = ['strange-1', 'strange-2'].map((storeId) => ({ storeId, product }));
+    expect(data.products).toEqual({
+      totalCount: 1,
+      nodes: [{ ...product, variants: { totalCount: 2, nodes: variants } }],
+    });
+    expect(data.productVariants).toEqual({ totalCount: 2 });
   });
 
   it('pages from no place of another brand by a bare id', async () => {
@@ -116,6 +127,10 @@ describe('the key of another brand', () => {
       `{ products(after: "${known.product}") { nodes { id } } }`,
     );
     expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    const nested = await stranger.ask(
+      `{ products { nodes { variants(after: "${known.productVariant}") { nodes { id } } } } }`,
+    );
+    expect(nested.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
   });
 
   it('changes nothing of this brand by any mutation', async () => {

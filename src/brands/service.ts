@@ -1,8 +1,8 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-import { creationKey, type KeyValues } from '../database/cursors.ts';
-import { newId } from '../database/ids.ts';
+import { creationKey, decodeCursor, type KeyValues } from '../database/cursors.ts';
+import { newId, parseId } from '../database/ids.ts';
 import { pickChanges } from '../database/records.ts';
 import { query, queryInside } from '../database/statements.ts';
 import { laterInstant, write } from '../database/write.ts';
@@ -38,6 +38,14 @@ export async function findBrand(em: EntityManager, id: string): Promise<BrandRow
 
 /** The order of the list of brands. */
 export const BRANDS_KEY = creationKey('brand');
+
+/** The place in that order of a cursor or of a brand's bare id; null where it is neither. */
+export async function findBrandPlace(em: EntityManager, cursor: string): Promise<KeyValues | null> {
+  const id = parseId(cursor);
+  if (!id) return decodeCursor(BRANDS_KEY, cursor);
+  const brand = await findBrand(em, id);
+  return brand && [brand.createdAt, brand.id];
+}
 
 /** At most `size` brands, the oldest first, from behind a place in that order. */
 export async function listBrands(

@@ -18,7 +18,10 @@ export interface DataDir {
   readSecret(name: string): string | undefined;
   /** Keeps a text under a name, whole or not at all, readable by its owner only (mode 0600). */
   writeSecret(name: string, text: string): void;
-  /** The text kept under a name; made of 256 random bits in hex and kept when there is none yet. */
+  /**
+   * The text kept under a name; made of 256 random bits in hex and kept when there is none yet.
+   * Throws DataDirError when what is there is too short or not printable.
+   */
   ensureSecret(name: string): string;
   /** Gives the folder up for the next process. */
   release(): void;
@@ -47,6 +50,11 @@ export function openDataDir(path: string): DataDir {
 
   const ensureSecret = (name: string) => {
     const kept = readSecret(name);
+    if (kept !== undefined && !/^[\x21-\x7e]{32,256}$/.test(kept)) {
+      throw new DataDirError(
+        `${fileOf(name)} must hold 32 to 256 printable characters; remove it to have a new one made.`,
+      );
+    }
     if (kept !== undefined) return kept;
     const made = randomBytes(32).toString('hex');
     writeSecret(name, made);

@@ -1,7 +1,7 @@
 import { MikroORM } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-import { migrate } from './migrate.ts';
+import { migrateEmbedded, migratePostgresql } from './migrate.ts';
 import { type DatabaseLocation, ormOptions, UTC_SESSION } from './orm.ts';
 import { query } from './statements.ts';
 
@@ -32,9 +32,13 @@ export async function openDatabase(location: DatabaseLocation): Promise<Database
   try {
     orm = await MikroORM.init(ormOptions(location));
     const em = orm.em as EntityManager;
-    if (location.kind === 'embedded') await query(em, UTC_SESSION, []);
-    await checkVersion(em);
-    await migrate(orm);
+    if (location.kind === 'embedded') {
+      await query(em, UTC_SESSION, []);
+      await migrateEmbedded(orm);
+    } else {
+      await checkVersion(em);
+      await migratePostgresql(location);
+    }
     const opened = orm;
     return { em, close: () => opened.close(true) };
   } catch (error) {

@@ -26,15 +26,27 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 30_000;
 /** Rows carry timestamps as text, which the interface writes in UTC. */
 export const UTC_SESSION = "set time zone 'UTC'";
 
-const SESSION_SETTINGS = [
-  UTC_SESSION,
-  `set lock_timeout = ${LOCK_TIMEOUT_MS}`,
-  `set statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
-  `set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`,
-].join('; ');
+/** A migration may build an index on a big table, and one replica waits for another's. */
+const MIGRATION_TIMEOUT_MS = 30 * 60_000;
+
+/** What the connections are for, which decides how long their statements may take. */
+type Purpose = 'serving' | 'migrating';
+
+function sessionSettings(purpose: Purpose): string {
+  const isServing = purpose === 'serving';
+  return [
+    UTC_SESSION,
+    `set lock_timeout = ${isServing ? LOCK_TIMEOUT_MS : MIGRATION_TIMEOUT_MS}`,
+    `set statement_timeout = ${isServing ? STATEMENT_TIMEOUT_MS : MIGRATION_TIMEOUT_MS}`,
+    `set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`,
+  ].join('; ');
+}
 
 /** MikroORM's configuration: the same entities and migrations on both kinds of database. */
-export function ormOptions(location: DatabaseLocation): Partial<Options> {
+export function ormOptions(
+  location: DatabaseLocation,
+  purpose: Purpose = 'serving',
+): Partial<Options> {
   return {
     entities: [Brand, ApiKey, Product, ProductVariant],
     extensions: [Migrator],
@@ -48,11 +60,11 @@ export function ormOptions(location: DatabaseLocation): Partial<Options> {
       silent: true,
     },
     schemaGenerator: { skipTables: ['mikro_orm_migrations'] },
-    ...driverOptions(location),
+    ...driverOptions(location, purpose),
   };
 }
 
-function driverOptions(location: DatabaseLocation): Partial<Options> {
+function driverOptions(location: DatabaseLocation, purpose: Purpose): Partial<Options> {
   if (location.kind === 'embedded') {
     return { driver: PgliteDriver, dbName: location.dataDir };
   }
@@ -70,7 +82,7 @@ function driverOptions(location: DatabaseLocation): Partial<Options> {
       // awaits it, which its type does not say.
       // oxlint-disable-next-line typescript/no-misused-promises
       onConnect: async (client) => {
-        await client.query(SESSION_SETTINGS);
+        await client.query(sessionSettings(purpose));
       },
     } satisfies PoolConfig,
   };

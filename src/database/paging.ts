@@ -11,13 +11,16 @@ const QUERY_CANCELED = '57014';
 
 const COUNT_TIMEOUT_MS = 1_000;
 
+/** The most records of a narrow list that are collected to be put in order. */
+const MAX_COLLECTED = 1_000;
+
 /** A condition on the records of a list. */
 export interface Filter {
   /** SQL in which `?` stands for the value. */
   sql: string;
   value: unknown;
-  /** Whether it lets few or most records through, by its value; see `query`. */
-  isPlannedByValue?: boolean;
+  /** Whether its value decides if it lets few or most records through, as a time does; see `readPage`. */
+  mayBeNarrow?: boolean;
 }
 
 /** A list of a brand's records: what they are read from, which of them it holds, and its order. */
@@ -88,26 +91,52 @@ class StatementBuilder {
   }
 }
 
-/** How the statements of a list are planned: by the values where one of its filters wants it. */
+/** A list that may be narrow is planned by its values each time. */
 function planOf(filters: Filter[]) {
-  return { isPlannedByValue: filters.some(({ isPlannedByValue }) => isPlannedByValue) };
+  return { isPlannedByValue: filters.some(({ mayBeNarrow }) => mayBeNarrow) };
 }
 
 /**
  * Reads one page of a brand's records with one statement, by keyset: the cost follows the page's
  * size, not its depth. One record more than asked for is read, which tells whether there are more.
+ *
+ * A list that may be narrow takes a second statement. Its order is not that of the filter's index,
+ * so its records are found either in order, passing over the others, or all at once, to be ordered
+ * then. PostgreSQL, seeing the limit, chooses the first, which reads a whole list for the three
+ * records at its end; so it is asked first whether there are few.
  */
 export async function readPage<Row extends object>(
   em: EntityManager,
   brandId: string,
-  { source, filters }: RecordList,
+  list: RecordList,
   page: PageRequest,
 ): Promise<Page<Row>> {
+  const { source, filters } = list;
   const sql = new StatementBuilder();
-  const conditions = sql.conditions(brandId, filters);
-  const text = `select ${source.columns} from ${source.from} ${range(sql, conditions, page)}`;
+  let conditions = sql.conditions(brandId, filters);
+  let collected = '';
+  if (planOf(filters).isPlannedByValue && (await isNarrow(em, brandId, list))) {
+    const passing = `select t.id from ${source.from} where ${conditions.join(' and ')}`;
+    collected = `with passing as materialized (${passing})`;
+    conditions = ['t.id in (select id from passing)'];
+  }
+  const text = `${collected} select ${source.columns} from ${source.from} ${range(sql, conditions, page)}`;
   const rows = await query<Row>(em, text, sql.values, planOf(filters));
   return toPage(rows, page);
+}
+
+/** Whether a list has at most 1,000 records, found without counting on. */
+async function isNarrow(
+  em: EntityManager,
+  brandId: string,
+  { source, filters }: RecordList,
+): Promise<boolean> {
+  const sql = new StatementBuilder();
+  const where = sql.conditions(brandId, filters).join(' and ');
+  const first = `select 1 from ${source.from} where ${where} limit ${MAX_COLLECTED + 1}`;
+  const text = `select count(*)::int as count from (${first}) first_few`;
+  const [row] = await query<{ count: number }>(em, text, sql.values, planOf(filters));
+  return (row?.count ?? 0) <= MAX_COLLECTED;
 }
 
 /**

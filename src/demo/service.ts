@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { authenticate } from '../api-keys/service.ts';
+import { listBrands } from '../brands/service.ts';
 import type { DataDir } from '../database/data-dir.ts';
 import { UnauthenticatedError } from '../errors.ts';
-import { createBrandWithKey } from '../platform/service.ts';
+import { createBrandWithKey, createKeyForBrand } from '../platform/service.ts';
 import { bulkProducts, bulkProductVariants } from '../products/bulk.ts';
 import { DEMO_BRAND, DEMO_PRODUCTS, DEMO_VARIANTS } from './catalogue.ts';
 
@@ -12,16 +13,28 @@ const KEY_NAME = 'demo-key';
 
 /**
  * Makes the demo brand with its catalogue unless it is there, and gives its key. The key is kept
- * last, so that a first start that is killed half way is followed by another first start.
+ * last: a first start that is killed half way, or a key that is lost, is made good by the next
+ * start, with the brand that is there.
  */
 export async function ensureDemo(em: EntityManager, dataDir: DataDir): Promise<string> {
   const kept = dataDir.readSecret(KEY_NAME);
   if (kept && (await isGoodKey(em, kept))) return kept;
-  const { brand, token } = await createBrandWithKey(em, DEMO_BRAND);
-  await bulkProducts(em, brand, { upsertRecords: DEMO_PRODUCTS });
-  await bulkProductVariants(em, brand, { upsertRecords: DEMO_VARIANTS });
+  const { id, token } = await makeBrandOrKey(em);
+  await bulkProducts(em, { id }, { upsertRecords: DEMO_PRODUCTS });
+  await bulkProductVariants(em, { id }, { upsertRecords: DEMO_VARIANTS });
   dataDir.writeSecret(KEY_NAME, token);
   return token;
+}
+
+async function makeBrandOrKey(em: EntityManager): Promise<{ id: string; token: string }> {
+  // It is the first brand that was made here, if it was made at all.
+  const [first] = await listBrands(em, 1, null);
+  if (first?.name === DEMO_BRAND.name && first.communityUrl === DEMO_BRAND.communityUrl) {
+    const input = { brandId: first.id, name: 'Another demo key' };
+    return { id: first.id, token: await createKeyForBrand(em, input) };
+  }
+  const { brand, token } = await createBrandWithKey(em, DEMO_BRAND);
+  return { id: brand.id, token };
 }
 
 async function isGoodKey(em: EntityManager, key: string): Promise<boolean> {

@@ -12,6 +12,9 @@ import {
 /** All that a client learns of what is our fault. */
 export const MASKED_MESSAGE = 'Internal server error. The operator finds it under the request id.';
 
+/** Nothing was run. `spec` leaves it to what the client accepts whether that is 400 or 200. */
+const REFUSED_REQUEST = { status: 400, spec: true };
+
 /**
  * Gives an error the form in which a client sees it: `extensions.code` always, `issues` where the
  * input is at fault. Whatever is not a refusal on purpose is logged under the request's id and
@@ -20,7 +23,8 @@ export const MASKED_MESSAGE = 'Internal server error. The operator finds it unde
 export function toClientError(error: GraphQLError, requestId: string, log: Logger): GraphQLError {
   const cause = findCause(error);
   if (cause instanceof BadInputError) {
-    return rewrite(error, cause.message, { code: 'BAD_USER_INPUT', issues: cause.issues });
+    const http = error.path ? undefined : REFUSED_REQUEST;
+    return rewrite(error, cause.message, { code: 'BAD_USER_INPUT', issues: cause.issues, http });
   }
   if (cause instanceof NotFoundError) return rewrite(error, cause.message, { code: 'NOT_FOUND' });
   if (cause instanceof CountTimedOutError) {
@@ -30,24 +34,24 @@ export function toClientError(error: GraphQLError, requestId: string, log: Logge
     const http = { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } };
     return rewrite(error, cause.message, { code: 'UNAUTHENTICATED', http });
   }
+  if (cause instanceof RangeError && error.path === undefined) {
+    // The stack of GraphQL's parser, before anything ran.
+    const message = 'The document is nested too deeply.';
+    return rewrite(error, message, {
+      code: 'BAD_USER_INPUT',
+      issues: [{ path: [], message }],
+      http: REFUSED_REQUEST,
+    });
+  }
   if (isRequestFault(error, cause)) {
     const given = error.extensions.issues as InputIssue[] | undefined;
     const { issues, message } = new BadInputError(given ?? [{ path: [], message: error.message }]);
-    // Yoga's mark of a body that is no JSON: 400 whatever the client accepts. Otherwise a client
-    // that accepts application/json alone is answered 200, as the specification has it.
-    const isUnreadable = 'originalError' in error.extensions;
-    const http = isUnreadable
-      ? { status: 400 }
-      : (error.extensions.http ?? { status: 400, spec: true });
+    const http = error.extensions.http ?? REFUSED_REQUEST;
     return rewrite(error, message, { code: 'BAD_USER_INPUT', issues, http });
   }
   log.error({ requestId, path: error.path, err: cause }, 'a request failed unexpectedly');
   const http = error.path ? undefined : { status: 500 };
-  return rewrite(error, MASKED_MESSAGE, {
-    code: 'INTERNAL_SERVER_ERROR',
-    requestId,
-    ...(http && { http }),
-  });
+  return rewrite(error, MASKED_MESSAGE, { code: 'INTERNAL_SERVER_ERROR', requestId, http });
 }
 
 function findCause(error: GraphQLError): Error {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { GraphiQLOptions } from 'graphql-yoga';
 
@@ -10,24 +10,40 @@ interface PageOptions {
   localKey?: string | undefined;
 }
 
+/** Answers a browser that opens the path of an interface. */
+export type PageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
 /**
- * The GraphiQL page, complete in itself: a browser without internet shows it too. The package that
- * holds it has 9 MB, so it is loaded when somebody first opens the page.
+ * Serves the GraphiQL page, complete in itself: a browser without internet shows it too. It has
+ * 9 MB, so it is made when somebody first opens it, and all who are slow to read it share it.
  */
-export async function renderGraphiql(
-  request: IncomingMessage,
-  { title, query, localKey }: PageOptions,
-): Promise<string> {
+export function createPageHandler({ title, query, localKey }: PageOptions): PageHandler {
+  const pages = new Map<string, Promise<Buffer>>();
+  return async (request, response) => {
+    const key = localKey && isFromThisMachine(request) ? localKey : 'YOUR_KEY';
+    const page = pages.get(key) ?? renderPage(title, query, key);
+    pages.set(key, page);
+    // No other site may read or frame it: there may be a key in it.
+    const headers = {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+    };
+    response.writeHead(200, headers).end(await page);
+  };
+}
+
+async function renderPage(title: string, query: string, key: string): Promise<Buffer> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  const key = localKey && isFromThisMachine(request) ? localKey : 'YOUR_KEY';
-  const headers = JSON.stringify({ Authorization: `Bearer ${key}` }, null, 2);
   const options: GraphiQLOptions = {
     title,
     defaultQuery: query,
-    headers,
+    headers: JSON.stringify({ Authorization: `Bearer ${key}` }, null, 2),
     defaultEditorToolsVisibility: 'headers',
   };
-  return renderGraphiQL(options).replace(/<body[^>]*>/, (body) => body + prepareTabs(title, query));
+  const page = renderGraphiQL(options);
+  return Buffer.from(page.replace(/<body[^>]*>/, (body) => body + prepareTabs(title, query)));
 }
 
 /**
@@ -46,15 +62,21 @@ function prepareTabs(page: string, query: string): string {
   </script>`;
 }
 
-const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+/** What proxies add to a request that they hand on; also every header that begins x-forwarded-. */
+const FORWARDING_HEADERS =
+  /^(forwarded|via|x-(forwarded-.*|real-ip|client-ip)|true-client-ip|cf-.*)$/;
 
 /**
  * Whether a browser on this machine itself opened the page, by its address. The address alone is
  * not enough: behind a proxy here everybody's is loopback, and a hostile site may point a name of
  * its own at 127.0.0.1 and open the page under that; so the name must be this machine's too.
+ * Browsers speak HTTP/1.1; a proxy that adds nothing at all often speaks 1.0.
  */
-function isFromThisMachine({ headers, socket }: IncomingMessage): boolean {
-  if (FORWARDING_HEADERS.some((name) => headers[name] !== undefined)) return false;
+function isFromThisMachine({ headers, httpVersion, rawHeaders, socket }: IncomingMessage): boolean {
+  if (httpVersion === '1.0' || Object.keys(headers).some((h) => FORWARDING_HEADERS.test(h)))
+    return false;
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name));
+  if (hosts.length !== 1) return false;
   const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
   const name = headers.host?.replace(/:\d+$/, '') ?? '';
   return isLoopback(address) && (name === 'localhost' || isLoopback(name.replace(/^\[|\]$/g, '')));

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { getOperationAST, GraphQLError, type GraphQLSchema } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import type { Logger } from 'pino';
 
 import { toClientError } from './errors.ts';
-import { findIssuePath, findVariableFaults } from './input-faults.ts';
+import { addIssues, findVariableFaults } from './input-faults.ts';
 
 /**
  * The longest body that is read, in bytes: a bulk call of 100 records at the bounds of every field
@@ -45,8 +45,6 @@ interface GraphqlOptions<Caller, Context extends object> {
   authenticate: (token: string | null, facts: RequestFacts) => Promise<Caller>;
   /** What resolvers get; made anew for each operation. */
   createContext: (caller: Caller) => Context;
-  /** The page for a browser that opens the path, or null for none. */
-  renderPage: (request: IncomingMessage) => Promise<string>;
   log: Logger;
 }
 
@@ -64,7 +62,7 @@ export type GraphqlHandler = (
 export function createGraphqlHandler<Caller extends object, Context extends object>(
   options: GraphqlOptions<Caller, Context>,
 ): GraphqlHandler {
-  const { schema, path, authenticate, createContext, renderPage, log } = options;
+  const { schema, path, authenticate, createContext, log } = options;
   const callers = new WeakMap<Request, Caller>();
   const yoga = createYoga<ServerContext, Context>({
     schema,
@@ -87,7 +85,6 @@ export function createGraphqlHandler<Caller extends object, Context extends obje
       maxAge: 86_400,
     },
     plugins: [
-      usePage(renderPage),
       useCredential(authenticate, callers, log),
       useJsonOnly(),
       useInputFaults(),
@@ -96,32 +93,6 @@ export function createGraphqlHandler<Caller extends object, Context extends obje
   });
   return async (request, response, facts) => {
     await yoga(request, response, { facts } as ServerContext);
-  };
-}
-
-/** Gives a browser that opens the path a page to try the interface on. */
-function usePage(
-  renderPage: (request: IncomingMessage) => Promise<string>,
-): Plugin<{}, ServerContext> {
-  return {
-    async onRequest({ request, serverContext, endResponse, fetchAPI }) {
-      const wantsPage =
-        request.method === 'GET' && request.headers.get('accept')?.includes('text/html');
-      if (!wantsPage) return;
-      const page = await renderPage(serverContext.req);
-      const headers = {
-        'Content-Type': 'text/html; charset=utf-8',
-        'Cache-Control': 'no-store',
-        'X-Frame-Options': 'DENY',
-        'Referrer-Policy': 'no-referrer',
-      };
-      endResponse(new fetchAPI.Response(page, { headers }));
-    },
-    onResponse({ response }) {
-      // The page may hold a key for whoever sits at this machine; no other site's script may read it.
-      const isPage = response.headers.get('content-type')?.startsWith('text/html');
-      if (isPage) response.headers.delete('access-control-allow-origin');
-    },
   };
 }
 
@@ -170,39 +141,64 @@ function answerType(request: Request): string {
 }
 
 /**
- * Yoga takes forms and bare documents too, which a page of any site may send without a preflight;
- * and JSON in the URL that is none it takes for a fault of its own.
+ * Takes JSON in UTF-8 and nothing else. Yoga would take forms and bare documents too, which a page
+ * of any site may send without a preflight, and would put U+FFFD for bytes that are no UTF-8, so
+ * that different storeIds became one.
  */
 function useJsonOnly(): Plugin<{}, ServerContext> {
   return {
-    onRequestParse({ request, url, serverContext, endResponse, fetchAPI }) {
-      const refuse = (status: number, message: string) => {
-        serverContext.facts.logFields.errorCodes = ['BAD_USER_INPUT'];
-        const issues = [{ path: [], message }];
-        const extensions = { code: 'BAD_USER_INPUT', issues };
-        endResponse(fetchAPI.Response.json({ errors: [{ message, extensions }] }, { status }));
-      };
+    onRequestParse({ request, url, setRequestParser }) {
       if (request.method === 'POST') {
-        const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-        if (type === 'application/json') return;
-        refuse(415, 'The body must be JSON: send it with Content-Type: application/json.');
+        checkContentType(request.headers.get('content-type') ?? '');
+        setRequestParser(parseJsonBody);
       }
       for (const name of ['variables', 'extensions']) {
         const text = url.searchParams.get(name);
-        if (text && !isJsonObject(text))
-          refuse(400, `The parameter ${name} must be a JSON object.`);
+        if (text) parseJson(text, `The parameter ${name} is no JSON.`);
       }
     },
   };
 }
 
-function isJsonObject(text: string): boolean {
+function checkContentType(contentType: string): void {
+  const [type, ...parameters] = contentType
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const isUtf8 = parameters.every(
+    (p) => !p.startsWith('charset=') || /^charset="?utf-?8"?$/.test(p),
+  );
+  if (type === 'application/json' && isUtf8) return;
+  throw refuseRequest(
+    415,
+    'The body must be JSON in UTF-8: send it with Content-Type: application/json.',
+  );
+}
+
+async function parseJsonBody(request: Request): Promise<GraphQLParams> {
+  const bytes = await request.arrayBuffer();
+  let text: string;
   try {
-    const value: unknown = JSON.parse(text);
-    return value === null || (typeof value === 'object' && !Array.isArray(value));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return false;
+    throw refuseRequest(400, 'The body is not in UTF-8.');
   }
+  const body = parseJson(text, 'The body is no JSON.');
+  if (typeof body === 'object' && body !== null) return body;
+  throw refuseRequest(400, 'The body must be a JSON object.');
+}
+
+function parseJson(text: string, complaint: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refuseRequest(400, complaint);
+  }
+}
+
+/** The refusal of a request that is no GraphQL request, with its status for every client. */
+function refuseRequest(status: number, message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { http: { status } } });
 }
 
 /** Says where in the arguments GraphQL's own refusals of input lie. */
@@ -210,11 +206,7 @@ function useInputFaults(): Plugin<{}, ServerContext> {
   return {
     onValidate({ params }) {
       return ({ valid, result }) => {
-        if (valid) return;
-        for (const error of result as GraphQLError[]) {
-          const path = findIssuePath(params.documentAST, error);
-          error.extensions.issues ??= [{ path, message: error.message }];
-        }
+        if (!valid) addIssues(params.documentAST, result as GraphQLError[]);
       };
     },
     onExecute({ args }) {

@@ -1,5 +1,6 @@
 import {
   type ASTNode,
+  BREAK,
   coerceInputValue,
   type DocumentNode,
   getOperationAST,
@@ -82,11 +83,19 @@ function findFaults(
 
 const STOP = new Error('There are enough faults.');
 
-/** The path, from the argument on, of the place in the document that an error of validation points at. */
-export function findIssuePath(document: DocumentNode, error: GraphQLError): Path {
-  const node = error.nodes?.[0];
-  const path = (node && findPath(document, (candidate) => candidate === node)) ?? [];
-  return node?.kind === Kind.OBJECT ? [...path, ...fieldOf(error.message)] : path;
+/**
+ * Gives the errors of a validation their issues: the path, from the argument on, of the place in
+ * the document that each points at. The document is walked once for all of them.
+ */
+export function addIssues(document: DocumentNode, errors: readonly GraphQLError[]): void {
+  const wanted = new Set(errors.flatMap(({ nodes }) => nodes?.slice(0, 1) ?? []));
+  const paths = findPaths(document, (node) => wanted.has(node), wanted.size);
+  for (const error of errors) {
+    const [node] = error.nodes ?? [];
+    const path = (node && paths.get(node)) ?? [];
+    const field = node?.kind === Kind.OBJECT ? fieldOf(error.message) : [];
+    error.extensions.issues ??= [{ path: [...path, ...field], message: error.message }];
+  }
 }
 
 /** The field that GraphQL's message is about where it points at the object that lacks it. */
@@ -102,20 +111,32 @@ function findUse(document: DocumentNode, operation: OperationDefinitionNode, nam
     operation.selectionSet,
     ...document.definitions.filter((d) => d.kind === Kind.FRAGMENT_DEFINITION),
   ];
-  return roots.map((root) => findPath(root, isUse)).find((path) => path?.length) ?? [name];
+  for (const root of roots) {
+    const [use] = findPaths(root, isUse, 1).values();
+    if (use?.length) return use;
+  }
+  return [name];
 }
 
-function findPath(root: ASTNode, isWanted: (node: ASTNode) => boolean): Path | null {
-  let found: Path | null = null;
+/** The paths of the first `limit` nodes that are wanted, each from the argument on that it is in. */
+function findPaths(
+  root: ASTNode,
+  isWanted: (node: ASTNode) => boolean,
+  limit: number,
+): Map<ASTNode, Path> {
+  const paths = new Map<ASTNode, Path>();
   visit(root, {
     enter(node, _key, parent, keys, ancestors) {
-      if (found || !isWanted(node) || !parent) return;
+      if (paths.size === limit) return BREAK;
+      if (!parent || !isWanted(node)) return undefined;
       // One step for each key; the root has none.
       const steps = [...ancestors, parent, node].slice(1);
-      found = keys.flatMap((key, index) => toPathStep(steps[index], key, keys[index - 1]));
+      const path = keys.flatMap((key, index) => toPathStep(steps[index], key, keys[index - 1]));
+      paths.set(node, path);
+      return undefined;
     },
   });
-  return found;
+  return paths;
 }
 
 /** What one step on the way down to a value adds to its path: an argument, a field, a place in a list. */

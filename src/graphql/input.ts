@@ -58,7 +58,7 @@ export function url(about: string): Bounded<string> {
   const schema = storable(z.string())
     .max(MAX_URL, `must be at most ${MAX_URL} characters`)
     .refine(
-      (value) => httpUrl.test(value) && !/\s/.test(value) && URL.canParse(value),
+      (value) => httpUrl.test(value) && !/[\s\p{Cc}]/u.test(value) && URL.canParse(value),
       'must be an absolute http or https URL, as in https://www.example.com/page',
     );
   return bounded(about, rule, schema);

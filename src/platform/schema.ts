@@ -2,12 +2,13 @@ import {
   type BrandRow,
   BRANDS_KEY,
   findBrand,
+  findBrandPlace,
   listBrands,
   type MagicLinkDelivery,
   updateBrand,
   type UpdateBrandInput,
 } from '../brands/service.ts';
-import { decodeCursor, encodeCursor } from '../database/cursors.ts';
+import { encodeCursor } from '../database/cursors.ts';
 import { BadInputError, NotFoundError, RefusedError, type UserError } from '../errors.ts';
 import { DESCRIPTIONS } from '../graphql/descriptions.ts';
 import { id, MAX_LINE, refuseNull, text, url } from '../graphql/input.ts';
@@ -118,18 +119,19 @@ builder.queryFields((t) => ({
     description: 'All brands, the oldest first.',
     args: {
       first: t.arg.int({ required: false, description: DESCRIPTIONS.first }),
-      after: t.arg.string({ required: false, description: 'Only brands behind this cursor.' }),
+      after: t.arg.string({ required: false, description: DESCRIPTIONS.after }),
     },
     resolve: async (_root, { first, after }, { em }) => {
       const size = first ?? DEFAULT_PAGE_SIZE;
       if (size < 1 || size > MAX_PAGE_SIZE) {
         throw new BadInputError([
-          { path: ['first'], message: `must be from 1 to ${MAX_PAGE_SIZE}` },
+          { path: ['first'], message: `must be from 1 to ${MAX_PAGE_SIZE}, and is ${size}` },
         ]);
       }
-      const place = typeof after === 'string' ? decodeCursor(BRANDS_KEY, after) : null;
+      const place = typeof after === 'string' ? await findBrandPlace(em, after) : null;
       if (typeof after === 'string' && !place) {
-        throw new BadInputError([{ path: ['after'], message: 'must be a cursor of this list' }]);
+        const message = 'must be a cursor of this list or the id of a brand';
+        throw new BadInputError([{ path: ['after'], message }]);
       }
       const brands = await listBrands(em, size + 1, place);
       return {

@@ -69,7 +69,7 @@ export function productList({ updatedAfter }: { updatedAfter?: string | null }):
 
 /** Lets through what was updated after an ISO 8601 instant, strictly. */
 export function updatedAfterFilter(instant: string): Filter {
-  return { sql: 't.updated_at > ?::timestamptz', value: instant, isPlannedByValue: true };
+  return { sql: 't.updated_at > ?::timestamptz', value: instant, mayBeNarrow: true };
 }
 
 /** What a new product is made of. A nullable field that is left out is null. */
