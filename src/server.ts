@@ -161,12 +161,12 @@ function createPlatformHandler(
     schema: platformSchema,
     path: '/platform',
     authenticate: async (token) => {
-      // Digests have one length, and comparing them tells nothing by the time it takes.
       if (token === null) {
         throw new UnauthenticatedError(
           'The platform key is needed: send Authorization: Bearer <PLATFORM_KEY>.',
         );
       }
+      // Digests have one length, and comparing them tells nothing by the time it takes.
       if (!timingSafeEqual(sha256(token), expected)) {
         throw new UnauthenticatedError('The platform key is wrong.');
       }

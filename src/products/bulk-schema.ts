@@ -1,14 +1,8 @@
 import { builder, UserErrorRef } from '../graphql/builder.ts';
 import type { Context } from '../graphql/context.ts';
 import { list, MAX_LINE, text } from '../graphql/input.ts';
-import {
-  type BulkAnswer,
-  type BulkOutcome,
-  bulkProducts,
-  bulkProductVariants,
-  type BulkResult,
-  MAX_BULK_RECORDS,
-} from './bulk.ts';
+import type { BulkOutcome, BulkResult } from './bulk-statements.ts';
+import { type BulkAnswer, bulkProducts, bulkProductVariants, MAX_BULK_RECORDS } from './bulk.ts';
 import { CreateProductInput, productLoader, ProductRef, ProductVariantRef } from './schema.ts';
 import { CreateProductVariantInput, variantLoader } from './variant-schema.ts';
 
