@@ -5,7 +5,12 @@ import { printSchema } from 'graphql';
 
 import { brandSchema } from './schema.ts';
 
-writeFileSync(
-  new URL('../../schema.graphql', import.meta.url),
-  `# Printed by \`npm run schema\` from the code; edit it there.\n\n${printSchema(brandSchema)}\n`,
-);
+/** The whole text of schema.graphql. */
+export function printBrandSchema(): string {
+  const heading = '# Printed by `npm run schema` from the code; change it there.';
+  return `${heading}\n\n${printSchema(brandSchema)}\n`;
+}
+
+if (import.meta.main) {
+  writeFileSync(new URL('../../schema.graphql', import.meta.url), printBrandSchema());
+}
