@@ -190,7 +190,7 @@ async function handle(
   const startedAt = performance.now();
   const facts: RequestFacts = { requestId: readRequestId(request), logFields: {} };
   // A request line may hold the whole address (RFC 9112, 3.2.2); only its path counts here.
-  request.url = request.url?.replace(/^https?:\/\/[^/?]*/i, '') || '/';
+  request.url = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/') || '/';
   const path = request.url.split('?', 1)[0] ?? '/';
   response.setHeader('x-request-id', facts.requestId);
   response.setHeader('x-content-type-options', 'nosniff');

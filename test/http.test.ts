@@ -142,6 +142,10 @@ describe('hostile requests', () => {
       'GET http://localhost/graphql?query={__typename} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
     );
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    const bare = await sendRaw(
+      'GET http://localhost?x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+    );
+    expect(bare).toMatch(/^HTTP\/1\.1 302 /);
   });
 
   it('gets 400 for JSON in the URL that is none, and for an operation name that is no text', async () => {

@@ -61,8 +61,16 @@ export function openDataDir(path: string): DataDir {
     return made;
   };
 
-  return { path, readSecret, writeSecret, ensureSecret, release: () => lock.close() };
+  const release = () => {
+    held.delete(lock);
+    lock.close();
+  };
+
+  return { path, readSecret, writeSecret, ensureSecret, release };
 }
+
+/** The locks that this process holds: one that nothing refers to would be collected, and free. */
+const held = new Set<DatabaseSync>();
 
 function lockDirectory(path: string): DatabaseSync {
   try {
@@ -71,6 +79,7 @@ function lockDirectory(path: string): DatabaseSync {
     const lock = new DatabaseSync(lockFile, { timeout: 0 });
     chmodSync(lockFile, 0o600);
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    held.add(lock);
     return lock;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { authenticate } from '../api-keys/service.ts';
 import { listBrands } from '../brands/service.ts';
 import type { DataDir } from '../database/data-dir.ts';
+import { query } from '../database/statements.ts';
 import { UnauthenticatedError } from '../errors.ts';
 import { createBrandWithKey, createKeyForBrand } from '../platform/service.ts';
 import { bulkProducts, bulkProductVariants } from '../products/bulk.ts';
@@ -14,14 +15,18 @@ const KEY_NAME = 'demo-key';
 /**
  * Makes the demo brand with its catalogue unless it is there, and gives its key. The key is kept
  * last: a first start that is killed half way, or a key that is lost, is made good by the next
- * start, with the brand that is there.
+ * start, with the brand that is there, and without touching what somebody has made of it.
  */
 export async function ensureDemo(em: EntityManager, dataDir: DataDir): Promise<string> {
   const kept = dataDir.readSecret(KEY_NAME);
   if (kept && (await isGoodKey(em, kept))) return kept;
   const { id, token } = await makeBrandOrKey(em);
-  await bulkProducts(em, { id }, { upsertRecords: DEMO_PRODUCTS });
-  await bulkProductVariants(em, { id }, { upsertRecords: DEMO_VARIANTS });
+  if (await isEmpty(em, 'product', id)) {
+    await bulkProducts(em, { id }, { upsertRecords: DEMO_PRODUCTS });
+  }
+  if (await isEmpty(em, 'product_variant', id)) {
+    await bulkProductVariants(em, { id }, { upsertRecords: DEMO_VARIANTS });
+  }
   dataDir.writeSecret(KEY_NAME, token);
   return token;
 }
@@ -35,6 +40,15 @@ async function makeBrandOrKey(em: EntityManager): Promise<{ id: string; token: s
   }
   const { brand, token } = await createBrandWithKey(em, DEMO_BRAND);
   return { id: brand.id, token };
+}
+
+async function isEmpty(
+  em: EntityManager,
+  table: 'product' | 'product_variant',
+  brandId: string,
+): Promise<boolean> {
+  const rows = await query(em, `select 1 from ${table} where brand_id = $1 limit 1`, [brandId]);
+  return rows.length === 0;
 }
 
 async function isGoodKey(em: EntityManager, key: string): Promise<boolean> {

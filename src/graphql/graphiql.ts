@@ -18,10 +18,10 @@ export type PageHandler = (request: IncomingMessage, response: ServerResponse) =
  * 9 MB, so it is made when somebody first opens it, and all who are slow to read it share it.
  */
 export function createPageHandler({ title, query, localKey }: PageOptions): PageHandler {
-  const pages = new Map<string, Promise<Buffer>>();
+  const pages = new Map<string, Buffer>();
   return async (request, response) => {
     const key = localKey && isFromThisMachine(request) ? localKey : 'YOUR_KEY';
-    const page = pages.get(key) ?? renderPage(title, query, key);
+    const page = pages.get(key) ?? (await renderPage(title, query, key));
     pages.set(key, page);
     // No other site may read or frame it: there may be a key in it.
     const headers = {
@@ -30,7 +30,7 @@ export function createPageHandler({ title, query, localKey }: PageOptions): Page
       'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
     };
-    response.writeHead(200, headers).end(await page);
+    response.writeHead(200, headers).end(page);
   };
 }
 

@@ -121,7 +121,7 @@ function upsertSql(table: string, columns: BulkColumn[], records: PreparedRecord
     insert into ${table} as t (id, brand_id, store_id, created_at, updated_at, ${names.join(', ')})
     select id, $1, store_id, at, at, ${names.join(', ')} from input, instant
     on conflict (brand_id, store_id) do update set
-      ${updates.map(({ name, value }) => `${name} = ${value}`).join(', ')}, updated_at = greatest(excluded.updated_at, t.updated_at + interval '1 millisecond')
+      ${updates.map(({ name, value }) => `${name} = ${value}`).join(', ')}, updated_at = greatest(clock_timestamp(), t.updated_at + interval '1 millisecond')
     where (${updates.map(({ name }) => `t.${name}`).join(', ')})
       is distinct from (${updates.map(({ value }) => value).join(', ')})
     returning t.id, t.store_id as "storeId"`;

@@ -15,11 +15,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Holds the folder in another process, until it is killed. */
+/** Holds the folder in another process, which keeps no reference to it, until that is killed. */
 async function holdElsewhere(path: string) {
   const module = pathToFileURL(join(process.cwd(), 'src/database/data-dir.ts')).href;
-  const code = `import { openDataDir } from '${module}'; openDataDir(${JSON.stringify(path)}); console.log('held'); setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+  const code = `import { openDataDir } from '${module}'; openDataDir(${JSON.stringify(path)}); setTimeout(() => { gc(); gc(); console.log('held'); }, 50); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');
