@@ -16,7 +16,7 @@ import { ensureDemo } from './demo/service.ts';
 import { UnauthenticatedError } from './errors.ts';
 import type { Context } from './graphql/context.ts';
 import { MASKED_MESSAGE } from './graphql/errors.ts';
-import { createPageHandler, type PageHandler } from './graphql/graphiql.ts';
+import { createPageHandler, isLoopbackName, type PageHandler } from './graphql/graphiql.ts';
 import { createGraphqlHandler, type GraphqlHandler, type RequestFacts } from './graphql/http.ts';
 import { Loaders } from './graphql/loaders.ts';
 import { brandSchema } from './graphql/schema.ts';
@@ -93,7 +93,7 @@ async function serve(
   const demoKey = dataDir && config.isDemoEnabled ? await ensureDemo(em, dataDir) : undefined;
 
   // Behind a public address everybody may come by way of this machine.
-  const localKey = config.publicUrl === undefined ? demoKey : undefined;
+  const localKey = isPublic(config) ? undefined : demoKey;
   const routes = new Map<string, Route>([
     [
       '/graphql',
@@ -134,6 +134,10 @@ async function serve(
       dataDir?.release();
     },
   };
+}
+
+function isPublic({ publicUrl }: Config): boolean {
+  return publicUrl !== undefined && !isLoopbackName(new URL(publicUrl).hostname);
 }
 
 function createBrandHandler(em: EntityManager, log: Logger): GraphqlHandler {

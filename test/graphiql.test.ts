@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startTestGateway, type TestGateway } from './support/gateway.ts';
+import { findFreePort } from './support/postgres-server.ts';
 
 let gateway: TestGateway;
 
@@ -12,20 +13,16 @@ beforeAll(async () => {
 afterAll(() => gateway?.close());
 
 /** Opens the page as a browser would; fetch does not let one set Host. */
-function open(path: string, headers: Record<string, string> = {}) {
+function open(path: string, headers: Record<string, string> = {}, url = gateway.url) {
   return new Promise<{ headers: NodeJS.Dict<string | string[]>; status: number; page: string }>(
     (resolve, reject) => {
-      request(
-        `${gateway.url}${path}`,
-        { headers: { accept: 'text/html', ...headers } },
-        (response) => {
-          let page = '';
-          response.setEncoding('utf8').on('data', (chunk: string) => (page += chunk));
-          response.on('end', () =>
-            resolve({ headers: response.headers, status: response.statusCode ?? 0, page }),
-          );
-        },
-      )
+      request(`${url}${path}`, { headers: { accept: 'text/html', ...headers } }, (response) => {
+        let page = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (page += chunk));
+        response.on('end', () =>
+          resolve({ headers: response.headers, status: response.statusCode ?? 0, page }),
+        );
+      })
         .on('error', reject)
         .end();
     },
@@ -63,6 +60,17 @@ describe('GraphiQL', () => {
     ];
     for (const headers of others)
       expect(keyIn((await open('/graphql', headers)).page)).toBe('YOUR_KEY');
+  });
+
+  it('is given no key where the service has a public address', async () => {
+    for (const publicUrl of ['https://api.example', 'http://localhost:9999']) {
+      const config = { isDemoEnabled: true, port: await findFreePort(), publicUrl };
+      const published = await startTestGateway(config);
+      const { page } = await open('/graphql', {}, `http://127.0.0.1:${config.port}`);
+      const local = published.demoKey ?? 'YOUR_KEY';
+      expect(keyIn(page)).toBe(publicUrl.includes('localhost') ? local : 'YOUR_KEY');
+      await published.close();
+    }
   });
 
   it('can be read and framed by no other site', async () => {

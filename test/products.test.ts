@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { catalogueOf, PRODUCT_FIELDS, productInput, variantInput } from './support/catalogue.ts';
+import { catalogueOf, PRODUCT_FIELDS, productInput } from './support/catalogue.ts';
 import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
-import { countStatements } from './support/statements.ts';
 
 let gateway: TestGateway;
 let brand: TestBrand;
@@ -324,67 +323,5 @@ describe('product', () => {
     expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
       [['product'], code],
     ]);
-  });
-});
-
-describe('node and nodes', () => {
-  it('give records of every type by their ids alone, and null for anything else', async () => {
-    const { product } = await catalogue.createProduct(productInput('node'));
-    const { productVariant } = await catalogue.createVariant(variantInput('node', 'node'));
-    const foreign = (await catalogueOf(other).createProduct(productInput('node'))).product;
-    const ids = [
-      productVariant.id,
-      'no id',
-      brand.id,
-      foreign.id,
-      product.id.toUpperCase(),
-      randomUUID(),
-      other.id,
-      product.id,
-    ];
-    const { data, errors } = await brand.ask(
-      `query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on Product { storeId } ... on ProductVariant { product { id } } } }`,
-      { ids },
-    );
-    expect(errors).toBeUndefined();
-    const asProduct = { __typename: 'Product', id: product.id, storeId: 'node' };
-    expect(data.nodes).toEqual([
-      { __typename: 'ProductVariant', id: productVariant.id, product: { id: product.id } },
-      null,
-      { __typename: 'Brand', id: brand.id },
-      null,
-      asProduct,
-      null,
-      null,
-      asProduct,
-    ]);
-    for (const [index, id] of ids.entries()) {
-      const one = await brand.ask('query ($id: ID!) { node(id: $id) { id } }', { id });
-      expect(one.errors).toBeUndefined();
-      expect(one.data.node?.id).toEqual(data.nodes[index]?.id);
-    }
-  });
-
-  it('take one statement to find the types of all ids, and one to read each type', async () => {
-    const { product } = await catalogue.createProduct(productInput('counted'));
-    const { productVariant } = await catalogue.createVariant(variantInput('counted', 'counted'));
-    const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
-    const ids = Array.from({ length: 50 }, () => randomUUID());
-    expect(await countStatements(() => brand.ask(query, { ids }))).toBe(1);
-    const both = [product.id, productVariant.id, ...ids];
-    expect(await countStatements(() => brand.ask(query, { ids: both }))).toBe(3);
-  });
-
-  it('take at most 100 ids', async () => {
-    const ids = Array.from({ length: 101 }, () => randomUUID());
-    const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
-    expect((await brand.ask(query, { ids: ids.slice(1) })).data.nodes).toEqual(
-      Array(100).fill(null),
-    );
-    const { errors } = await brand.ask(query, { ids });
-    expect(errors?.[0]?.extensions).toMatchObject({
-      code: 'BAD_USER_INPUT',
-      issues: [{ path: ['ids'] }],
-    });
   });
 });

@@ -13,7 +13,6 @@ export class DataDirError extends Error {
  * secrets that were made for it.
  */
 export interface DataDir {
-  path: string;
   /** The text kept under a name, or undefined. */
   readSecret(name: string): string | undefined;
   /** Keeps a text under a name, whole or not at all, readable by its owner only (mode 0600). */
@@ -66,7 +65,7 @@ export function openDataDir(path: string): DataDir {
     lock.close();
   };
 
-  return { path, readSecret, writeSecret, ensureSecret, release };
+  return { readSecret, writeSecret, ensureSecret, release };
 }
 
 /** The locks that this process holds: one that nothing refers to would be collected, and free. */

@@ -79,7 +79,12 @@ function isFromThisMachine({ headers, httpVersion, rawHeaders, socket }: Incomin
   if (hosts.length !== 1) return false;
   const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
   const name = headers.host?.replace(/:\d+$/, '') ?? '';
-  return isLoopback(address) && (name === 'localhost' || isLoopback(name.replace(/^\[|\]$/g, '')));
+  return isLoopback(address) && isLoopbackName(name);
+}
+
+/** Whether a host name, an IPv6 address in brackets, is this machine's own and nobody else's. */
+export function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || isLoopback(name.replace(/^\[|\]$/g, ''));
 }
 
 function isLoopback(address: string): boolean {

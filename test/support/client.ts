@@ -38,3 +38,25 @@ export function createClient(address: string, key?: string): GraphqlClient {
     },
   };
 }
+
+/** Sends HTTP requests that no GraphQL client would make, with a key unless the headers say otherwise. */
+export interface RawClient {
+  send(path: string, init?: RequestInit): Promise<Response>;
+  /** A body for /graphql, as JSON unless the headers say otherwise. */
+  post(body: string, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** A client for requests as a test wants them. */
+export function createRawClient(url: string, key: string): RawClient {
+  const send: RawClient['send'] = (path, init = {}) => {
+    const headers = { authorization: `Bearer ${key}`, ...(init.headers as object) };
+    return fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  };
+  const post: RawClient['post'] = (body, headers) =>
+    send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+  return { send, post };
+}

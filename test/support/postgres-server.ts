@@ -145,7 +145,8 @@ async function waitUntilUp(port: number, guard: ChildProcess): Promise<boolean> 
   return false;
 }
 
-function findFreePort(): Promise<number> {
+/** A TCP port of 127.0.0.1 that nobody listens on just now. */
+export function findFreePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address();
