@@ -25,6 +25,11 @@ export interface UserError {
   message: string;
 }
 
+/** The refusal of a change to, or by way of, a record that there is not; `field` leads to its id. */
+export function idNotFound(what: string, id: string, field: string[] = ['id']): UserError {
+  return { code: 'NOT_FOUND', field, message: `There is no ${what} with the id ${id}.` };
+}
+
 /** A change was refused for the state of the data, and nothing of it was done. */
 export class RefusedError extends Error {
   override name = 'RefusedError';

@@ -6,10 +6,15 @@ import { newId, parseId } from '../database/ids.ts';
 import { pickChanges } from '../database/records.ts';
 import { query, queryInside } from '../database/statements.ts';
 import { laterInstant, write } from '../database/write.ts';
-import { RefusedError, type UserError } from '../errors.ts';
+import { idNotFound, RefusedError } from '../errors.ts';
 import { Brand, type MagicLinkDelivery } from './entity.ts';
 
 export type { MagicLinkDelivery };
+
+/** The brand that something is done for; the viewer's. */
+export interface ForBrand {
+  id: string;
+}
 
 /** A brand as its own credentials see it. */
 export interface BrandSummary {
@@ -53,9 +58,9 @@ export async function listBrands(
   size: number,
   after: KeyValues | null,
 ): Promise<BrandRow[]> {
-  const [createdAt, id] = BRANDS_KEY.columns.map(({ column }) => column);
+  const [createdAt, id] = BRANDS_KEY.columns.map(({ sql }) => sql);
   const behind = `where (${createdAt}, ${id}) > ($2::timestamptz, $3::uuid)`;
-  const text = `select ${COLUMNS} from brand ${after ? behind : ''} order by ${createdAt}, ${id} limit $1`;
+  const text = `select ${COLUMNS} from brand t ${after ? behind : ''} order by ${createdAt}, ${id} limit $1`;
   return query<BrandRow>(em, text, [size, ...(after ?? [])]);
 }
 
@@ -104,17 +109,12 @@ export async function updateBrand(
 ): Promise<BrandRow> {
   return write(em, async (tx) => {
     const brand = await tx.findOne(Brand, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!brand) throw new RefusedError(brandNotFound(id, 'id'));
+    if (!brand) throw new RefusedError(idNotFound('brand', id));
     const changes = pickChanges(brand, fields);
     if (changes) tx.assign(brand, { ...changes, updatedAt: laterInstant() });
     await tx.flush();
     return readInside(tx, id);
   });
-}
-
-/** The refusal of something for a brand that there is not; `field` is where its id stood. */
-export function brandNotFound(id: string, field: string): UserError {
-  return { code: 'NOT_FOUND', field: [field], message: `There is no brand with the id ${id}.` };
 }
 
 async function readInside(tx: EntityManager, id: string): Promise<BrandRow> {

@@ -7,7 +7,8 @@ export type KeyValues = (string | number)[];
 type KeyType = 'timestamptz' | 'uuid' | 'integer';
 
 interface KeyColumn {
-  column: string;
+  /** The column in SQL, with its table's alias. */
+  sql: string;
   type: KeyType;
   /** The row's property that holds the value. */
   property: string;
@@ -20,13 +21,16 @@ export interface ListKey {
   columns: KeyColumn[];
 }
 
-/** By creation time, then id: the order of every list unless it says otherwise. */
-export function creationKey(tag: string): ListKey {
+/**
+ * By creation time, then id: the order of every list unless it says otherwise. The values may stand
+ * in another table than the record's, which has the index; a cursor is the same either way.
+ */
+export function creationKey(tag: string, createdAt = 't.created_at', id = 't.id'): ListKey {
   return {
     tag,
     columns: [
-      { column: 'created_at', type: 'timestamptz', property: 'createdAt' },
-      { column: 'id', type: 'uuid', property: 'id' },
+      { sql: createdAt, type: 'timestamptz', property: 'createdAt' },
+      { sql: id, type: 'uuid', property: 'id' },
     ],
   };
 }

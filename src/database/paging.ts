@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { CountTimedOutError } from '../errors.ts';
 import { creationKey, type KeyValues, type ListKey } from './cursors.ts';
-import type { RecordSource } from './records.ts';
+import { getRecords, type RecordSource } from './records.ts';
 import { query, queryInside } from './statements.ts';
 import { write } from './write.ts';
 
@@ -26,26 +26,28 @@ export interface Filter {
 /** A list of a brand's records: what they are read from, which of them it holds, and its order. */
 export interface RecordList {
   source: RecordSource;
+  /** Read instead of the source's own `from`: a join that also has another table than the records'. */
+  from?: string;
   filters: Filter[];
   key: ListKey;
 }
 
-/** The lists of the records that belong to one parent each, such as the variants of products. */
+/** The lists of the records that belong to a parent, such as the variants of each product. */
 export interface NestedList {
   source: RecordSource;
-  parent: ParentColumn;
+  /** As in `RecordList`. */
+  from?: string;
+  /** The column in SQL, with its table's alias, that holds the parent's id. */
+  parent: string;
   key: ListKey;
 }
+
+/** A record of a nested list, with the parent in whose list it is. */
+type OfParent<Row> = Row & { parentId: string };
 
 /** The list of those records of a source that pass the filters, by creation time. */
 export function listOf(source: RecordSource, filters: Filter[]): RecordList {
   return { source, filters, key: creationKey(source.name) };
-}
-
-/** Where a record holds the id of the one whose list it is in: its column and its row's property. */
-interface ParentColumn {
-  column: string;
-  property: string;
 }
 
 /** Which page of which list; made and checked by `graphql/connections.ts`. */
@@ -85,7 +87,7 @@ class StatementBuilder {
 
   /** `t`'s key compared with given values; a row comparison, which one index answers. */
   compare(key: ListKey, operator: '<' | '<=' | '>' | '>=', values: KeyValues): string {
-    const columns = key.columns.map(({ column }) => `t.${column}`).join(', ');
+    const columns = key.columns.map(({ sql }) => sql).join(', ');
     const bound = key.columns.map(({ type }, index) => this.bind(values[index], type)).join(', ');
     return `(${columns}) ${operator} (${bound})`;
   }
@@ -111,16 +113,16 @@ export async function readPage<Row extends object>(
   list: RecordList,
   page: PageRequest,
 ): Promise<Page<Row>> {
-  const { source, filters } = list;
+  const { source, from = source.from, filters } = list;
   const sql = new StatementBuilder();
   let conditions = sql.conditions(brandId, filters);
   let collected = '';
   if (planOf(filters).isPlannedByValue && (await isNarrow(em, brandId, list))) {
-    const passing = `select t.id from ${source.from} where ${conditions.join(' and ')}`;
+    const passing = `select t.id from ${from} where ${conditions.join(' and ')}`;
     collected = `with passing as materialized (${passing})`;
     conditions = ['t.id in (select id from passing)'];
   }
-  const text = `${collected} select ${source.columns} from ${source.from} ${range(sql, conditions, page)}`;
+  const text = `${collected} select ${source.columns} from ${from} ${range(sql, conditions, page)}`;
   const rows = await query<Row>(em, text, sql.values, planOf(filters));
   return toPage(rows, page);
 }
@@ -129,11 +131,11 @@ export async function readPage<Row extends object>(
 async function isNarrow(
   em: EntityManager,
   brandId: string,
-  { source, filters }: RecordList,
+  { source, from = source.from, filters }: RecordList,
 ): Promise<boolean> {
   const sql = new StatementBuilder();
   const where = sql.conditions(brandId, filters).join(' and ');
-  const first = `select 1 from ${source.from} where ${where} limit ${MAX_COLLECTED + 1}`;
+  const first = `select 1 from ${from} where ${where} limit ${MAX_COLLECTED + 1}`;
   const text = `select count(*)::int as count from (${first}) first_few`;
   const [row] = await query<{ count: number }>(em, text, sql.values, planOf(filters));
   return (row?.count ?? 0) <= MAX_COLLECTED;
@@ -146,22 +148,22 @@ async function isNarrow(
 export async function readPages<Row extends object>(
   em: EntityManager,
   brandId: string,
-  { source, parent }: NestedList,
+  { source, from = source.from, parent }: NestedList,
   parentIds: readonly string[],
   page: PageRequest,
 ): Promise<Page<Row>[]> {
   const sql = new StatementBuilder();
-  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, `t.${parent.column} = parent.id`];
+  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, `${parent} = parent.id`];
   const parents = sql.bind(parentIds, 'uuid[]');
   const order = page.key.columns.map(({ property }) => `page."${property}" ${direction(page)}`);
   const text = `
-    select page.* from unnest(${parents}) with ordinality as parent (id, place)
+    select parent.id as "parentId", page.* from unnest(${parents}) with ordinality as parent (id, place)
     cross join lateral (
-      select ${source.columns} from ${source.from} ${range(sql, conditions, page)}
+      select ${source.columns} from ${from} ${range(sql, conditions, page)}
     ) page
     order by parent.place, ${order.join(', ')}`;
-  const rows = await query<Row>(em, text, sql.values);
-  const byParent = Map.groupBy(rows, (row) => Reflect.get(row, parent.property) as string);
+  const rows = await query<OfParent<Row>>(em, text, sql.values);
+  const byParent = Map.groupBy(rows, ({ parentId }) => parentId);
   return parentIds.map((id) => toPage(byParent.get(id) ?? [], page));
 }
 
@@ -172,13 +174,13 @@ export async function readPages<Row extends object>(
 export async function readHasBeyond(
   em: EntityManager,
   brandId: string,
-  { source, filters }: RecordList,
+  { source, from = source.from, filters }: RecordList,
   page: PageRequest,
   side: 'after' | 'before',
 ): Promise<boolean> {
   const sql = new StatementBuilder();
   const conditions = [...sql.conditions(brandId, filters), beyond(sql, page, side)];
-  const text = `select exists (select 1 from ${source.from} where ${conditions.join(' and ')}) as found`;
+  const text = `select exists (select 1 from ${from} where ${conditions.join(' and ')}) as found`;
   const [row] = await query<{ found: boolean }>(em, text, sql.values, planOf(filters));
   return row?.found ?? false;
 }
@@ -187,17 +189,17 @@ export async function readHasBeyond(
 export async function readHaveBeyond(
   em: EntityManager,
   brandId: string,
-  { source, parent }: NestedList,
+  { source, from = source.from, parent }: NestedList,
   parentIds: readonly string[],
   page: PageRequest,
   side: 'after' | 'before',
 ): Promise<boolean[]> {
   const sql = new StatementBuilder();
-  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, `t.${parent.column} = parent.id`];
+  const conditions = [`t.brand_id = ${sql.bind(brandId)}`, `${parent} = parent.id`];
   const parents = sql.bind(parentIds, 'uuid[]');
   const where = [...conditions, beyond(sql, page, side)].join(' and ');
   const text = `select parent.id from unnest(${parents}) as parent (id)
-    where exists (select 1 from ${source.from} where ${where})`;
+    where exists (select 1 from ${from} where ${where})`;
   const rows = await query<{ id: string }>(em, text, sql.values);
   const found = new Set(rows.map(({ id }) => id));
   return parentIds.map((id) => found.has(id));
@@ -212,11 +214,11 @@ export async function readHaveBeyond(
 export async function countRecords(
   em: EntityManager,
   brandId: string,
-  { source, filters }: RecordList,
+  { source, from = source.from, filters }: RecordList,
 ): Promise<number> {
   const sql = new StatementBuilder();
   const conditions = sql.conditions(brandId, filters);
-  const text = `select count(*)::int as count from ${source.from} where ${conditions.join(' and ')}`;
+  const text = `select count(*)::int as count from ${from} where ${conditions.join(' and ')}`;
   const [row] = await queryWithin<{ count: number }>(em, text, sql.values);
   return row?.count ?? 0;
 }
@@ -225,15 +227,17 @@ export async function countRecords(
 export async function countRecordsByParent(
   em: EntityManager,
   brandId: string,
-  { source, parent }: NestedList,
+  { source, from = source.from, parent }: NestedList,
   parentIds: readonly string[],
 ): Promise<number[]> {
-  const text = `select t.${parent.column} as parent, count(*)::int as count from ${source.from}
-    where t.brand_id = $1 and t.${parent.column} = any ($2::uuid[]) group by 1`;
+  const text = `select ${parent} as parent, count(*)::int as count from ${from}
+    where t.brand_id = $1 and ${parent} = any ($2::uuid[]) group by 1`;
   const rows = await queryWithin<{ parent: string; count: number }>(em, text, [brandId, parentIds]);
   const counts = new Map(rows.map(({ parent: id, count }) => [id, count]));
   return parentIds.map((id) => counts.get(id) ?? 0);
 }
+
+type KeyedRow = { id: string } & Record<string, unknown>;
 
 /**
  * Looks up a record's place in a list by its bare id, which is accepted as a cursor too. Null where
@@ -246,10 +250,8 @@ export async function readKeyValues(
   key: ListKey,
   id: string,
 ): Promise<KeyValues | null> {
-  const columns = key.columns.map(({ column }) => `t.${column}`).join(', ');
-  const text = `select ${columns} from ${source.from} where t.brand_id = $1 and t.id = $2`;
-  const [row] = await query<Record<string, string | number>>(em, text, [brandId, id]);
-  return row ? key.columns.map(({ column }) => row[column] as string | number) : null;
+  const [record] = await getRecords<KeyedRow>(em, brandId, source, [id]);
+  return record ? key.columns.map(({ property }) => record[property] as string | number) : null;
 }
 
 function range(sql: StatementBuilder, conditions: string[], page: PageRequest): string {
@@ -257,7 +259,7 @@ function range(sql: StatementBuilder, conditions: string[], page: PageRequest): 
   const all = [...conditions];
   if (after) all.push(sql.compare(key, isDescending ? '<' : '>', after));
   if (before) all.push(sql.compare(key, isDescending ? '>' : '<', before));
-  const order = key.columns.map(({ column }) => `t.${column} ${direction(page)}`).join(', ');
+  const order = key.columns.map(({ sql: column }) => `${column} ${direction(page)}`).join(', ');
   return `where ${all.join(' and ')} order by ${order} limit ${sql.bind(size + 1)}`;
 }
 

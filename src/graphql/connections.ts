@@ -65,7 +65,7 @@ export async function readNestedConnection<Row extends object>(
   const brandId = viewer.brand.id;
   const { first, after, last, before } = args;
   const { source, parent, key } = list;
-  const name = `${source.name} ${parent.column} ${JSON.stringify([first, after, last, before])}`;
+  const name = `${source.name} of ${parent} ${JSON.stringify([first, after, last, before])}`;
   const pages = loaders.get(name, async (parentIds) => {
     const asked = await toPageRequest(context, source, key, args);
     const read = await readPages<Row>(em, brandId, list, parentIds, asked);
@@ -79,7 +79,7 @@ export async function readNestedConnection<Row extends object>(
         .load(parentId),
     count: () =>
       loaders
-        .get(`${source.name} ${parent.column} count`, (ids) =>
+        .get(`${source.name} of ${parent} count`, (ids) =>
           countRecordsByParent(em, brandId, list, ids),
         )
         .load(parentId),

@@ -1,15 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { createApiKey } from '../api-keys/service.ts';
-import {
-  type BrandRow,
-  brandNotFound,
-  createBrand,
-  type CreateBrandInput,
-} from '../brands/service.ts';
+import { type BrandRow, createBrand, type CreateBrandInput } from '../brands/service.ts';
 import { queryInside } from '../database/statements.ts';
 import { write } from '../database/write.ts';
-import { RefusedError } from '../errors.ts';
+import { idNotFound, RefusedError } from '../errors.ts';
 
 /**
  * Makes a brand and its first secret key, which holds every scope, in one transaction.
@@ -40,7 +35,7 @@ export async function createKeyForBrand(
   return write(em, async (tx) => {
     const text = 'select 1 from brand where id = $1 for key share';
     const brands = await queryInside(tx, text, [brandId]);
-    if (brands.length === 0) throw new RefusedError(brandNotFound(brandId, 'brandId'));
+    if (brands.length === 0) throw new RefusedError(idNotFound('brand', brandId, ['brandId']));
     return createApiKey(tx, brandId, { name });
   });
 }

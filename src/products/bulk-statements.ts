@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
+import type { ForBrand } from '../brands/service.ts';
 import { newId } from '../database/ids.ts';
 import { queryInside } from '../database/statements.ts';
-import type { ForBrand } from './service.ts';
 
 export type BulkOutcome =
   | 'CREATED'

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
+import type { ForBrand } from '../brands/service.ts';
 import { queryInside } from '../database/statements.ts';
-import { writeForBrand } from '../database/write.ts';
+import { writeInTurn } from '../database/turns.ts';
 import type { UserError } from '../errors.ts';
 import {
   type BulkResult,
@@ -12,7 +13,7 @@ import {
   upsertRecords,
   VARIANT_TABLE,
 } from './bulk-statements.ts';
-import { type CreateProductInput, type ForBrand } from './service.ts';
+import type { CreateProductInput } from './service.ts';
 import { type CreateVariantInput, productNotFound } from './variant-service.ts';
 
 /** The most records of either kind, upserts or deletes, in one call. */
@@ -96,10 +97,6 @@ async function runBulk<Input extends PreparedRecord>(
   const duplicates = findDuplicates(storeIds, upserts.length);
 
   const work = async (tx: EntityManager) => {
-    // One bulk call of a brand at a time, whichever replica it came to: two that touch the same
-    // records in another order would deadlock. Nothing else waits for this lock but a change of
-    // the brand itself.
-    await queryInside(tx, 'select 1 from brand where id = $1 for no key update', [brand.id]);
     const prepared = await target.prepare(tx, upserts);
     const refusals = prepared.filter((record) => 'code' in record);
     const userErrors = [...duplicates.values(), ...refusals];
@@ -120,25 +117,7 @@ async function runBulk<Input extends PreparedRecord>(
     });
     return { success: userErrors.length === 0, results, userErrors };
   };
-  return inTurn(brand.id, () => writeForBrand(em, brand.id, work));
-}
-
-/** The last bulk call of each brand in this process that has one under way. */
-const turns = new Map<string, Promise<unknown>>();
-
-/**
- * Runs the work of a brand after what it has under way here already. Those that wait do so without
- * a connection: a brand that sends many bulk calls at once must not take them all.
- */
-async function inTurn<T>(brandId: string, work: () => Promise<T>): Promise<T> {
-  const before = turns.get(brandId) ?? Promise.resolve();
-  const mine = before.then(work, work);
-  turns.set(brandId, mine);
-  try {
-    return await mine;
-  } finally {
-    if (turns.get(brandId) === mine) turns.delete(brandId);
-  }
+  return writeInTurn(em, brand.id, work);
 }
 
 /** The refusals of records whose storeId stands more than once, by the record's place in the call. */

@@ -1,6 +1,7 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 
+import type { ForBrand } from '../brands/service.ts';
 import { newId } from '../database/ids.ts';
 import { type Filter, listOf, type RecordList } from '../database/paging.ts';
 import {
@@ -11,13 +12,8 @@ import {
   type RecordSource,
 } from '../database/records.ts';
 import { laterInstant, writeForBrand } from '../database/write.ts';
-import { RefusedError, type UserError } from '../errors.ts';
+import { idNotFound, RefusedError, type UserError } from '../errors.ts';
 import { Product } from './entity.ts';
-
-/** The brand that something is done for; the viewer's. */
-export interface ForBrand {
-  id: string;
-}
 
 /** A product as it is read. Instants are PostgreSQL's text. */
 export interface ProductRow {
@@ -144,9 +140,4 @@ export async function updateProduct(
 export function storeIdTaken(what: 'product' | 'variant', storeId: string): UserError {
   const message = `There already is a ${what} with the storeId ${JSON.stringify(storeId)}.`;
   return { code: 'TAKEN', field: ['storeId'], message };
-}
-
-/** The refusal of a change to a record that the brand does not have. */
-export function idNotFound(what: 'product' | 'variant', id: string): UserError {
-  return { code: 'NOT_FOUND', field: ['id'], message: `There is no ${what} with the id ${id}.` };
 }

@@ -1,6 +1,7 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 
+import type { ForBrand } from '../brands/service.ts';
 import { newId } from '../database/ids.ts';
 import { type Filter, listOf, type NestedList, type RecordList } from '../database/paging.ts';
 import {
@@ -12,9 +13,9 @@ import {
 } from '../database/records.ts';
 import { queryInside } from '../database/statements.ts';
 import { laterInstant, writeForBrand } from '../database/write.ts';
-import { RefusedError, type UserError } from '../errors.ts';
+import { idNotFound, RefusedError, type UserError } from '../errors.ts';
 import { ProductVariant } from './entity.ts';
-import { type ForBrand, idNotFound, storeIdTaken, updatedAfterFilter } from './service.ts';
+import { storeIdTaken, updatedAfterFilter } from './service.ts';
 
 /** A variant as it is read. Instants are PostgreSQL's text. */
 export interface ProductVariantRow {
@@ -90,12 +91,12 @@ export function variantList(filter: VariantFilter): RecordList {
 /** The variants of each product, by display position and then id. */
 export const VARIANTS_OF_PRODUCT: NestedList = {
   source: VARIANTS,
-  parent: { column: 'product_id', property: 'productId' },
+  parent: 't.product_id',
   key: {
     tag: 'position',
     columns: [
-      { column: 'position', type: 'integer', property: 'position' },
-      { column: 'id', type: 'uuid', property: 'id' },
+      { sql: 't.position', type: 'integer', property: 'position' },
+      { sql: 't.id', type: 'uuid', property: 'id' },
     ],
   },
 };
