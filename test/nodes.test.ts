@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { catalogueOf, productInput, variantInput } from './support/catalogue.ts';
+import { applicationOf, communityOf, postInput } from './support/community.ts';
 import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
 import { countStatements } from './support/statements.ts';
 
@@ -20,6 +21,23 @@ beforeAll(async () => {
 afterAll(() => gateway?.close());
 
 describe('node and nodes', () => {
+  it('give members, groups and posts too', async () => {
+    const application = applicationOf(gateway.platform, brand.id);
+    const [memberId = ''] = await application.join('node');
+    const post = postInput(memberId);
+    await application.mustRecord({ postSaved: post });
+    const { memberGroup } = await communityOf(brand).createGroup({ name: 'Node' });
+    const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id
+      ... on Member { username } ... on MemberGroup { name } ... on Post { title } } }`;
+    const ids = [post.id, memberGroup.id, memberId];
+    expect((await brand.ask(query, { ids })).data.nodes).toEqual([
+      { __typename: 'Post', id: post.id, title: 'A post' },
+      { __typename: 'MemberGroup', id: memberGroup.id, name: 'Node' },
+      { __typename: 'Member', id: memberId, username: 'node' },
+    ]);
+    expect((await other.ask(query, { ids })).data.nodes).toEqual([null, null, null]);
+  });
+
   it('give records of every type by their ids alone, and null for anything else', async () => {
     const { product } = await catalogue.createProduct(productInput('node'));
     const { productVariant } = await catalogue.createVariant(variantInput('node', 'node'));

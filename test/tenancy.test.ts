@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { brandSchema } from '../src/graphql/schema.ts';
 import { catalogueOf, productInput, variantInput } from './support/catalogue.ts';
+import { applicationOf, communityOf, memberInput, postInput } from './support/community.ts';
 import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
@@ -30,6 +31,23 @@ beforeAll(async () => {
   const { productVariant } = await catalogue.createVariant(
     variantInput('owned-variant', 'owned-product'),
   );
+  const application = applicationOf(gateway.platform, owner.id);
+  const member = memberInput('owned-member', { email: 'owned@example.com', customAuthSub: 'sub' });
+  const post = postInput(member.id, { title: 'Owned post' });
+  await application.mustRecord({ memberJoined: member }, { postSaved: post });
+  const community = communityOf(owner);
+  const { memberGroup } = await community.createGroup({ name: 'Owned group' });
+  await community.updateMember({ id: member.id, groupIds: [memberGroup.id] });
+  const [strangeMember] = await applicationOf(gateway.platform, stranger.id).join('strange-member');
+  const { memberGroup: strangeGroup } = await communityOf(stranger).createGroup({
+    name: 'Strange',
+  });
+  await communityOf(stranger).updateMember({ id: strangeMember, groupIds: [strangeGroup.id] });
+  // A post of the stranger by a member of the owner, and the other way round.
+  await applicationOf(gateway.platform, stranger.id).mustRecord({
+    postSaved: postInput(member.id),
+  });
+  await application.mustRecord({ postSaved: postInput(strangeMember!) });
   // The stranger has records too, so that every nested field is resolved for it.
   await catalogueOf(stranger).createProduct(productInput('strange-product'));
   for (const id of ['strange-1', 'strange-2']) {
@@ -42,11 +60,23 @@ beforeAll(async () => {
     updateProductVariant: productVariant.id,
     productId: product.id,
     productStoreId: 'owned-product',
+    member: member.id,
+    memberGroup: memberGroup.id,
+    post: post.id,
+    roomId: post.roomId,
+    strangeMember: strangeMember!,
+    strangeGroup: strangeGroup.id,
   };
   marks = [
     product.id,
     productVariant.id,
     owner.id,
+    memberGroup.id,
+    post.id,
+    'owned-member',
+    'owned@example.com',
+    'Owned group',
+    'Owned post',
     'Product owned-product',
     'Variant owned-variant',
     '"Owner"',
@@ -56,7 +86,8 @@ afterAll(() => gateway?.close());
 
 /** The values to ask a field with: every one that stands for a record of the owner. */
 function argumentsFor(field: GraphQLField<unknown, unknown>): string[] {
-  const ids = [known.product, known.productVariant, owner.id] as string[];
+  const { product, productVariant, member, memberGroup, post } = known;
+  const ids = [product, productVariant, owner.id, member, memberGroup, post] as string[];
   if (field.name === 'nodes') return [`(ids: ${JSON.stringify(ids)})`];
   if (field.name === 'node') return ids.map((id) => `(id: "${id}")`);
   const names = new Set(field.args.map(({ name }) => name));
@@ -65,6 +96,9 @@ function argumentsFor(field: GraphQLField<unknown, unknown>): string[] {
   for (const name of ['storeId', 'productStoreId']) {
     if (!names.has(name)) continue;
     asked.push(`(${name}: "owned-product")`, `(${name}: "owned-variant")`);
+  }
+  for (const name of ['groupId', 'roomId']) {
+    if (names.has(name)) asked.push(...[...ids, known.roomId].map((id) => `(${name}: "${id}")`));
   }
   if (names.has('productId')) asked.push(...ids.map((id) => `(productId: "${id}")`));
   return asked.filter((text) => text !== '' || !field.args.some(({ type }) => isNonNullType(type)));
@@ -103,7 +137,7 @@ describe('the key of another brand', () => {
         for (const mark of answer) expect(JSON.stringify(data)).not.toContain(mark);
         expect((errors ?? []).map(({ extensions }) => extensions.code)).not.toContain('FORBIDDEN');
         if (name === 'node') expect(data.node).toBeNull();
-        if (name === 'nodes') expect(data.nodes).toEqual([null, null, null]);
+        if (name === 'nodes') expect(data.nodes).toEqual(Array(6).fill(null));
       }
     },
   );
@@ -134,7 +168,11 @@ describe('the key of another brand', () => {
   });
 
   it('changes nothing of this brand by any mutation', async () => {
-    const before = await catalogueOf(owner).readAll();
+    const readOwner = async () => [
+      await catalogueOf(owner).readAll(),
+      await communityOf(owner).readAll(),
+    ];
+    const before = await readOwner();
     const attempts: Record<string, object[]> = {
       createProduct: [productInput('owned-product')],
       updateProduct: [{ id: known.product, title: 'Stolen' }],
@@ -143,6 +181,12 @@ describe('the key of another brand', () => {
         variantInput('owned-variant', 'owned-product'),
       ],
       updateProductVariant: [{ id: known.productVariant, title: 'Stolen' }],
+      updateMember: [
+        { id: known.member, isBanned: true, groupIds: [] },
+        { id: known.strangeMember, groupIds: [known.memberGroup] },
+      ],
+      createMemberGroup: [{ name: 'Owned group' }],
+      updateMemberGroup: [{ id: known.memberGroup, name: 'Stolen', brandMemberBadge: null }],
       bulkProducts: [
         {
           upsertRecords: [productInput('owned-product', { title: 'Stolen' })],
@@ -170,7 +214,7 @@ describe('the key of another brand', () => {
           const isEchoed = JSON.stringify(input).includes(mark);
           if (!isEchoed) expect(JSON.stringify(data)).not.toContain(mark);
         }
-        expect(await catalogueOf(owner).readAll()).toEqual(before);
+        expect(await readOwner()).toEqual(before);
       }
     }
   });
@@ -193,6 +237,9 @@ describe('the key of another brand', () => {
     );
     expect(nodes.map(({ name }) => name).toSorted()).toEqual([
       'Brand',
+      'Member',
+      'MemberGroup',
+      'Post',
       'Product',
       'ProductVariant',
     ]);

@@ -6,8 +6,12 @@ import type { PoolConfig } from 'pg';
 
 import { ApiKey } from '../api-keys/entity.ts';
 import { Brand } from '../brands/entity.ts';
+import { MemberGroup } from '../groups/entity.ts';
+import { Member } from '../members/entity.ts';
+import { Post } from '../posts/entity.ts';
 import { Product, ProductVariant } from '../products/entity.ts';
 import { CatalogueMigration } from './migrations/001-catalogue.ts';
+import { CommunityMigration } from './migrations/002-community.ts';
 
 /** Where the records are: a folder for PGlite, or a PostgreSQL server. */
 export type DatabaseLocation =
@@ -48,14 +52,17 @@ export function ormOptions(
   purpose: Purpose = 'serving',
 ): Partial<Options> {
   return {
-    entities: [Brand, ApiKey, Product, ProductVariant],
+    entities: [Brand, ApiKey, Product, ProductVariant, Member, MemberGroup, Post],
     extensions: [Migrator],
     autoJoinRefsForFilters: false,
     filtersOnRelations: false,
     debug: false,
     forceUtcTimezone: true,
     migrations: {
-      migrationsList: [{ name: '001-catalogue', class: CatalogueMigration }],
+      migrationsList: [
+        { name: '001-catalogue', class: CatalogueMigration },
+        { name: '002-community', class: CommunityMigration },
+      ],
       snapshot: false,
       silent: true,
     },

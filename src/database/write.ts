@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { DeadlockException } from '@mikro-orm/core';
+import { DeadlockException, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 
 /** How often a transaction is tried that lost a deadlock or a race for its snapshot. */
@@ -8,6 +8,8 @@ const MAX_TRIES = 4;
 
 /** PostgreSQL's codes for "nothing is wrong with it, run it again": serialization_failure, deadlock_detected. */
 const RETRYABLE = new Set(['40001', '40P01']);
+
+const UNIQUE_VIOLATION = '23505';
 
 /**
  * Runs `work` in one transaction of its own on behalf of a brand: all of it is committed, or none.
@@ -40,6 +42,26 @@ export async function write<T>(
       await sleep(tries * 20 * (0.5 + Math.random()));
     }
   }
+}
+
+/**
+ * Runs a whole write again, up to 4 times in all, that first looked for a record, found none, and
+ * then lost the race to make it: the next look finds the winner's. The index decides, as it should;
+ * looking first only tells what to do.
+ */
+export async function retryLostRace<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries >= MAX_TRIES || !isUniqueViolation(error)) throw error;
+    }
+  }
+}
+
+function isUniqueViolation(error: unknown): boolean {
+  if (error instanceof UniqueConstraintViolationException) return true;
+  return (error as { code?: unknown }).code === UNIQUE_VIOLATION;
 }
 
 function isRetryable(error: unknown): boolean {

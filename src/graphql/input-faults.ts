@@ -70,7 +70,9 @@ function findFaults(
   const faults: InputIssue[] = [];
   try {
     coerceInputValue(value, type, (path, _, { message }) => {
-      const place = [...path, ...fieldOf(message)];
+      // A oneOf field that is null is in the path already.
+      const field = fieldOf(message).filter((name) => name !== path.at(-1));
+      const place = [...path, ...field];
       faults.push({ path: place, message: `${message} (in the variable $${name})` });
       // Nobody reads on, and a hostile value may have millions.
       if (faults.length >= limit) throw STOP;

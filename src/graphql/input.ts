@@ -17,6 +17,10 @@ export const MAX_LINE = 255;
 
 const MAX_URL = 2_048;
 const MAX_INTEGER = 2_147_483_647;
+const MAX_PHONE_NUMBER = 32;
+
+/** The longest address that a mail server takes (RFC 5321, 4.5.3.1.3, without the brackets). */
+const MAX_EMAIL = 254;
 
 const httpUrl = /^https?:\/\/[^\s/?#\\]/i;
 
@@ -88,9 +92,41 @@ export function id(about: string): Bounded<string> {
   return bounded(about, 'A UUID.', schema as unknown as z.ZodType<string>);
 }
 
+/** A colour as `#` and six hex digits, kept as given. */
+export function color(about: string): Bounded<string> {
+  const schema = z.string().regex(/^#[0-9a-f]{6}$/i, 'must be # and six hex digits, as in #1a2B3c');
+  return bounded(about, '`#` and six hex digits, either case.', schema);
+}
+
+/**
+ * An email address, kept as given: one address and nothing that a mail program could read as more
+ * than that. Beyond ASCII too (RFC 6531).
+ */
+export function email(about: string): Bounded<string> {
+  const rule = `An email address of at most ${MAX_EMAIL} characters.`;
+  const schema = storable(z.string())
+    .max(MAX_EMAIL, `must be at most ${MAX_EMAIL} characters`)
+    .regex(
+      /^[^\s\p{Cc}@"(),:;<>[\]\\]{1,64}@[^\s\p{Cc}@"(),:;<>[\]\\]+$/u,
+      'must be an email address, as in mara@example.com',
+    );
+  return bounded(about, rule, schema);
+}
+
+/** A phone number as people write it: any text. */
+export function phoneNumber(about: string): Bounded<string> {
+  return text(about, MAX_PHONE_NUMBER);
+}
+
+/** At most `max` ids, which reach the resolver in lower case. */
+export function idList(about: string, max: number) {
+  const { description, validate } = list(about, max, 'ids');
+  return { description, validate: { ...validate, items: id('').validate } };
+}
+
 /** At most `max` items. */
-export function list(about: string, max: number) {
-  const message = `must hold at most ${max} records`;
+export function list(about: string, max: number, items = 'records') {
+  const message = `must hold at most ${max} ${items}`;
   return {
     description: `${about} At most ${max}.`,
     validate: {

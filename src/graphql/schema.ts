@@ -1,5 +1,8 @@
 // Every slice of the brand's interface; each adds its types and its queries to the builder.
 import '../brands/schema.ts';
+import '../groups/schema.ts';
+import '../members/schema.ts';
+import '../posts/schema.ts';
 import '../products/schema.ts';
 import '../products/variant-schema.ts';
 import '../products/bulk-schema.ts';

@@ -2,8 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import SchemaBuilder from '@pothos/core';
 import ZodPlugin from '@pothos/plugin-zod';
 
-import { USER_ERROR_CODES, type UserError } from '../errors.ts';
+import { RefusedError, USER_ERROR_CODES, type UserError } from '../errors.ts';
 import { toBadInput } from '../graphql/input.ts';
+import { DateTimeScalar } from '../graphql/scalars.ts';
 
 /** What every resolver of the platform interface gets. No brand stands behind its credential. */
 export interface PlatformContext {
@@ -12,7 +13,10 @@ export interface PlatformContext {
 
 interface SchemaTypes {
   Context: PlatformContext;
-  Scalars: { ID: { Input: string; Output: string } };
+  Scalars: {
+    ID: { Input: string; Output: string };
+    DateTime: { Input: string; Output: string };
+  };
 }
 
 /** Builds the platform interface. Two builders cannot share types, so it has its own UserError. */
@@ -23,6 +27,8 @@ export const builder = new SchemaBuilder<SchemaTypes>({
 
 builder.queryType({ description: 'Reading, over all brands.' });
 builder.mutationType({ description: 'Writing. Each field is one transaction.' });
+
+builder.addScalarType('DateTime', DateTimeScalar);
 
 const UserErrorCodeEnum = builder.enumType('UserErrorCode', {
   description: 'Why a change was refused.',
@@ -49,3 +55,18 @@ export const UserErrorRef = builder.objectRef<UserError>('UserError').implement(
     }),
   }),
 });
+
+/**
+ * Runs what a mutation does and puts what it gives, or its refusal, into a payload; fields that are
+ * not given are null. Any other error goes on.
+ */
+export async function toPayload<Result extends object>(
+  work: () => Promise<Result>,
+): Promise<Partial<Result> & { userErrors: UserError[] }> {
+  try {
+    return { ...(await work()), userErrors: [] };
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return { userErrors: error.userErrors } as Partial<Result> & { userErrors: UserError[] };
+  }
+}

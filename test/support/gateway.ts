@@ -75,7 +75,8 @@ export interface TestGateway {
   demoKey: string | undefined;
   /** The log so far, a parsed line each. */
   logLines: Record<string, unknown>[];
-  createBrand(name?: string): Promise<TestBrand>;
+  /** Makes a brand; `fields` are more of what createBrand takes. */
+  createBrand(name?: string, fields?: object): Promise<TestBrand>;
   close(): Promise<void>;
 }
 
@@ -100,7 +101,8 @@ export async function startTestGateway(overrides: Partial<Config> = {}): Promise
     platform,
     demoKey: gateway.demoKey,
     logLines,
-    createBrand: (name = 'A brand') => createBrand(gateway.url, platform, name),
+    createBrand: (name = 'A brand', fields = {}) =>
+      createBrand(gateway.url, platform, name, fields),
     close: async () => {
       await gateway.close();
       await database.remove();
@@ -113,12 +115,13 @@ export async function createBrand(
   url: string,
   platform: GraphqlClient,
   name: string,
+  fields: object = {},
 ): Promise<TestBrand> {
   const { data } = await platform.ask(
     `mutation ($input: CreateBrandInput!) {
       createBrand(input: $input) { token brand { id } userErrors { message } }
     }`,
-    { input: { name, communityUrl: 'https://community.example' } },
+    { input: { name, communityUrl: 'https://community.example', ...fields } },
   );
   const { token, brand } = data.createBrand as { token: string; brand: { id: string } };
   return { id: brand.id, token, ...createClient(`${url}/graphql`, token) };

@@ -1,0 +1,103 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+import type { ForBrand } from '../brands/service.ts';
+import { queryInside } from '../database/statements.ts';
+import { type MemberRow, MEMBERS } from './service.ts';
+
+/** A member as the community application has it. `createdAt` is ISO 8601 or PostgreSQL's text. */
+export type MemberRecord = Omit<MemberRow, '__typename'>;
+
+/** What the community application may change in a member; what is left out stays. */
+export type MemberPatch = Partial<
+  Omit<MemberRecord, 'id' | 'customAuthSub' | 'isBanned' | 'createdAt'>
+>;
+
+/** What to look members up by; a member that fits in one way is found. */
+interface MemberLookUp {
+  ids: string[];
+  usernames: string[];
+  customAuthSubs: string[];
+}
+
+/** The members of a brand with one of the ids, usernames or customAuthSubs, with one statement. */
+export function findMembersBy(
+  tx: EntityManager,
+  brand: ForBrand,
+  { ids, usernames, customAuthSubs }: MemberLookUp,
+): Promise<MemberRow[]> {
+  return queryInside<MemberRow>(
+    tx,
+    `select ${MEMBERS.columns} from ${MEMBERS.from} where t.brand_id = $1 and
+       (t.id = any ($2::uuid[]) or t.username = any ($3::text[]) or t.custom_auth_sub = any ($4::text[]))`,
+    [brand.id, ids, usernames, customAuthSubs],
+  );
+}
+
+/** Inserts members with one statement. */
+export async function insertMembers(
+  tx: EntityManager,
+  brand: ForBrand,
+  members: readonly MemberRecord[],
+): Promise<void> {
+  if (members.length === 0) return;
+  await queryInside(
+    tx,
+    `insert into member (
+       id, brand_id, username, custom_auth_sub, first_name, last_name, email, phone_number,
+       is_email_verified, is_banned, role, profile_picture_url, created_at)
+     select id, $1, username, "customAuthSub", "firstName", "lastName", email, "phoneNumber",
+       "isEmailVerified", "isBanned", role, "profilePictureUrl", "createdAt"
+     from json_to_recordset($2::json) as r (
+       id uuid, username text, "customAuthSub" text, "firstName" text, "lastName" text, email text,
+       "phoneNumber" text, "isEmailVerified" boolean, "isBanned" boolean, role text,
+       "profilePictureUrl" text, "createdAt" timestamptz)`,
+    [brand.id, JSON.stringify(members)],
+  );
+}
+
+const TEXT_COLUMNS: [column: string, field: keyof MemberPatch][] = [
+  ['username', 'username'],
+  ['first_name', 'firstName'],
+  ['last_name', 'lastName'],
+  ['email', 'email'],
+  ['phone_number', 'phoneNumber'],
+  ['role', 'role'],
+  ['profile_picture_url', 'profilePictureUrl'],
+];
+
+/**
+ * Changes members by id with one statement. Only the fields of a patch are written, whatever else
+ * has changed in the member meanwhile. A username may pass from one member to another.
+ */
+export async function patchMembers(
+  tx: EntityManager,
+  brand: ForBrand,
+  patches: ReadonlyMap<string, MemberPatch>,
+): Promise<void> {
+  if (patches.size === 0) return;
+  const changes = [...patches].map(([id, patch]) => ({ id, patch }));
+  const updates = TEXT_COLUMNS.map(
+    ([column, field]) =>
+      `${column} = case when patch ? '${field}' then patch ->> '${field}' else t.${column} end`,
+  );
+  await queryInside(
+    tx,
+    `update member t set ${updates.join(', ')},
+       is_email_verified = coalesce((patch ->> 'isEmailVerified')::boolean, t.is_email_verified),
+       updated_at = greatest(clock_timestamp(), t.updated_at + interval '1 millisecond')
+     from jsonb_to_recordset($2::jsonb) as c (id uuid, patch jsonb)
+     where t.brand_id = $1 and t.id = c.id`,
+    [brand.id, JSON.stringify(changes)],
+  );
+}
+
+/** Deletes members by id with one statement, and with them their memberships and magic links. */
+export async function deleteMembers(
+  tx: EntityManager,
+  brand: ForBrand,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  const text = 'delete from member where brand_id = $1 and id = any ($2::uuid[])';
+  await queryInside(tx, text, [brand.id, ids]);
+}
