@@ -17,6 +17,10 @@ export interface Config {
   databaseUrl: string | undefined;
   /** The operator's credential; undefined only with the embedded database, which makes its own. */
   platformKey: string | undefined;
+  /** A smtp:// or smtps:// URL of the server that takes mails, or undefined for none. */
+  smtpUrl: string | undefined;
+  /** The address that mails come from; undefined means no-reply@ the public URL's host. */
+  mailFrom: string | undefined;
   logLevel: LogLevel;
   /** Whether the embedded database gets a demo brand on its first start. */
   isDemoEnabled: boolean;
@@ -73,6 +77,19 @@ const platformKey = z
   .min(32, 'must be at least 32 characters, as from: openssl rand -hex 32')
   .max(256, 'must be at most 256 characters');
 
+const smtpUrl = z
+  .string()
+  .refine(
+    (text) => /^smtps?:\/\/[^/]/.test(text) && URL.canParse(text),
+    'must be a smtp:// or smtps:// URL, as in smtp://user:password@mail.example:587, with special characters of ' +
+      'the password percent-encoded',
+  );
+
+const mailFrom = z.email({
+  pattern: z.regexes.unicodeEmail,
+  error: 'must be an email address, as in no-reply@community.example.com',
+});
+
 const logLevel = z
   .string()
   .toLowerCase()
@@ -88,6 +105,8 @@ const environmentSchema = z.object({
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: databaseUrl.optional(),
   PLATFORM_KEY: platformKey.optional(),
+  SMTP_URL: smtpUrl.optional(),
+  MAIL_FROM: mailFrom.optional(),
   LOG_LEVEL: logLevel.default('info'),
   DEMO: switchValue.default(true),
 });
@@ -122,6 +141,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     dataDir: resolve(values.DATA_DIR),
     databaseUrl: values.DATABASE_URL,
     platformKey: values.PLATFORM_KEY,
+    smtpUrl: values.SMTP_URL,
+    mailFrom: values.MAIL_FROM,
     logLevel: values.LOG_LEVEL,
     isDemoEnabled: values.DEMO,
   };

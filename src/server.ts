@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { join } from 'node:path';
 
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -20,6 +20,9 @@ import { createPageHandler, isLoopbackName, type PageHandler } from './graphql/g
 import { createGraphqlHandler, type GraphqlHandler, type RequestFacts } from './graphql/http.ts';
 import { Loaders } from './graphql/loaders.ts';
 import { brandSchema } from './graphql/schema.ts';
+import { createLinkMailer } from './magic-links/mail.ts';
+import { createLinkPage, MAGIC_LINK_PATH } from './magic-links/page.ts';
+import type { LinkOutlet } from './magic-links/service.ts';
 import type { PlatformContext } from './platform/builder.ts';
 import { platformSchema } from './platform/schema.ts';
 
@@ -92,13 +95,23 @@ async function serve(
     throw new Error('Without a data directory a PLATFORM_KEY is needed.');
   const demoKey = dataDir && config.isDemoEnabled ? await ensureDemo(em, dataDir) : undefined;
 
+  /** Where clients reach the service; known once it listens, since the port may be any free one. */
+  const readUrl = () => {
+    const { port } = server.address() as AddressInfo;
+    return config.publicUrl ?? formatOrigin(config.host, port);
+  };
+  const linkOutlet: LinkOutlet = {
+    toUrl: (token) => `${readUrl()}${MAGIC_LINK_PATH}${token}`,
+    sendLink: createLinkMailer({ smtpUrl: config.smtpUrl, from: readMailFrom(config), log }),
+  };
+
   // Behind a public address everybody may come by way of this machine.
   const localKey = isPublic(config) ? undefined : demoKey;
   const routes = new Map<string, Route>([
     [
       '/graphql',
       {
-        answer: createBrandHandler(em, log),
+        answer: createBrandHandler(em, linkOutlet, log),
         showPage: createPageHandler({ title: 'Community gateway', query: EXAMPLE_QUERY, localKey }),
       },
     ],
@@ -110,6 +123,7 @@ async function serve(
       },
     ],
   ]);
+  const showLink = createLinkPage(em);
   const open = new Set<ServerResponse>();
   const server = createServer(
     { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
@@ -118,14 +132,13 @@ async function serve(
       response.once('close', () => open.delete(response));
       // While it drains the server takes no new connection, and gives no used one a next request.
       response.shouldKeepAlive &&= server.listening;
-      void handle(request, response, routes, log);
+      void handle(request, response, { routes, showLink, log });
     },
   );
   server.setTimeout(IDLE_TIMEOUT_MS);
   await listen(server, config);
-  const { port } = server.address() as AddressInfo;
   return {
-    url: config.publicUrl ?? formatOrigin(config.host, port),
+    url: readUrl(),
     platformKey,
     demoKey,
     close: async () => {
@@ -140,7 +153,18 @@ function isPublic({ publicUrl }: Config): boolean {
   return publicUrl !== undefined && !isLoopbackName(new URL(publicUrl).hostname);
 }
 
-function createBrandHandler(em: EntityManager, log: Logger): GraphqlHandler {
+/** The address that mails come from: the one that is configured, or one at the public URL's host. */
+function readMailFrom({ mailFrom, publicUrl }: Config): string {
+  const host = publicUrl === undefined ? 'localhost' : new URL(publicUrl).hostname;
+  const isName = !isIP(host.replace(/^\[|\]$/g, ''));
+  return mailFrom ?? `no-reply@${isName ? host : 'localhost'}`;
+}
+
+function createBrandHandler(
+  em: EntityManager,
+  linkOutlet: LinkOutlet,
+  log: Logger,
+): GraphqlHandler {
   return createGraphqlHandler({
     schema: brandSchema,
     path: '/graphql',
@@ -150,7 +174,7 @@ function createBrandHandler(em: EntityManager, log: Logger): GraphqlHandler {
       logFields.apiKeyPrefix = viewer.apiKeyPrefix;
       return viewer;
     },
-    createContext: (viewer): Context => ({ viewer, em, loaders: new Loaders() }),
+    createContext: (viewer): Context => ({ viewer, em, loaders: new Loaders(), linkOutlet }),
     log,
   });
 }
@@ -185,27 +209,34 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
+/** What the service answers with. */
+interface Answers {
+  routes: Map<string, Route>;
+  showLink: ReturnType<typeof createLinkPage>;
+  log: Logger;
+}
+
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  routes: Map<string, Route>,
-  log: Logger,
+  { routes, showLink, log }: Answers,
 ): Promise<void> {
   const startedAt = performance.now();
   const facts: RequestFacts = { requestId: readRequestId(request), logFields: {} };
   // A request line may hold the whole address (RFC 9112, 3.2.2); only its path counts here.
   request.url = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/') || '/';
   const path = request.url.split('?', 1)[0] ?? '/';
+  const isLinkPath = path.startsWith(MAGIC_LINK_PATH);
   response.setHeader('x-request-id', facts.requestId);
   response.setHeader('x-content-type-options', 'nosniff');
   response.once('close', () => {
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10;
     const status = response.writableFinished ? response.statusCode : 'aborted';
     const { requestId, logFields } = facts;
-    log.info(
-      { requestId, method: request.method, path, status, durationMs, ...logFields },
-      'request',
-    );
+    // Whoever has the token of a link can sign in with it.
+    const shownPath = isLinkPath ? `${MAGIC_LINK_PATH}:token` : path;
+    const { method } = request;
+    log.info({ requestId, method, path: shownPath, status, durationMs, ...logFields }, 'request');
   });
   try {
     const route = routes.get(path);
@@ -213,6 +244,7 @@ async function handle(
       refuse(response, 400, 'The Host header is malformed.', { code: 'BAD_USER_INPUT' });
     } else if (route && isOpenedByBrowser(request)) await route.showPage(request, response);
     else if (route) await route.answer(request, response, facts);
+    else if (isLinkPath) await showLink(request, response, path);
     else if (path === '/') response.writeHead(302, { location: '/graphql' }).end();
     else {
       const message = `There is nothing at this path. Try ${[...routes.keys()].join(' or ')}.`;

@@ -23,6 +23,8 @@ describe('readConfig', () => {
       dataDir: `${process.cwd()}/.data`,
       databaseUrl: undefined,
       platformKey: undefined,
+      smtpUrl: undefined,
+      mailFrom: undefined,
       logLevel: 'info',
       isDemoEnabled: true,
     });
@@ -63,6 +65,10 @@ describe('readConfig', () => {
     ['DATABASE_URL', 'mysql://localhost/x'],
     ['PLATFORM_KEY', 'short'],
     ['PLATFORM_KEY', `${KEY} with a space`],
+    ['SMTP_URL', 'mail.example:25'],
+    ['SMTP_URL', 'http://mail.example'],
+    ['SMTP_URL', 'smtp://'],
+    ['MAIL_FROM', 'nobody'],
     ['LOG_LEVEL', 'loud'],
     ['DEMO', 'maybe'],
   ])('says what %s may be when it is %s', (name, value) => {

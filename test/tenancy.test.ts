@@ -24,8 +24,8 @@ let marks: string[];
 
 beforeAll(async () => {
   gateway = await startTestGateway();
-  owner = await gateway.createBrand('Owner');
-  stranger = await gateway.createBrand('Stranger');
+  owner = await gateway.createBrand('Owner', { customAuthEnabled: true });
+  stranger = await gateway.createBrand('Stranger', { customAuthEnabled: true });
   const catalogue = catalogueOf(owner);
   const { product } = await catalogue.createProduct(productInput('owned-product'));
   const { productVariant } = await catalogue.createVariant(
@@ -185,6 +185,7 @@ describe('the key of another brand', () => {
         { id: known.member, isBanned: true, groupIds: [] },
         { id: known.strangeMember, groupIds: [known.memberGroup] },
       ],
+      createMagicLink: [{ customAuthSub: 'sub', phoneNumber: '666' }],
       createMemberGroup: [{ name: 'Owned group' }],
       updateMemberGroup: [{ id: known.memberGroup, name: 'Stolen', brandMemberBadge: null }],
       bulkProducts: [

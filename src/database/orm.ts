@@ -7,6 +7,7 @@ import type { PoolConfig } from 'pg';
 import { ApiKey } from '../api-keys/entity.ts';
 import { Brand } from '../brands/entity.ts';
 import { MemberGroup } from '../groups/entity.ts';
+import { MagicLink } from '../magic-links/entity.ts';
 import { Member } from '../members/entity.ts';
 import { Post } from '../posts/entity.ts';
 import { Product, ProductVariant } from '../products/entity.ts';
@@ -52,7 +53,7 @@ export function ormOptions(
   purpose: Purpose = 'serving',
 ): Partial<Options> {
   return {
-    entities: [Brand, ApiKey, Product, ProductVariant, Member, MemberGroup, Post],
+    entities: [Brand, ApiKey, Product, ProductVariant, Member, MemberGroup, Post, MagicLink],
     extensions: [Migrator],
     autoJoinRefsForFilters: false,
     filtersOnRelations: false,

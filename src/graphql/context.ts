@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 import type { Viewer } from '../api-keys/service.ts';
+import type { LinkOutlet } from '../magic-links/service.ts';
 import type { Loaders } from './loaders.ts';
 
 /** What every resolver of the brand's interface gets. */
@@ -9,4 +10,6 @@ export interface Context {
   viewer: Viewer;
   em: EntityManager;
   loaders: Loaders;
+  /** How magic links are addressed and mailed. */
+  linkOutlet: LinkOutlet;
 }

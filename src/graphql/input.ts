@@ -68,6 +68,30 @@ export function url(about: string): Bounded<string> {
   return bounded(about, rule, schema);
 }
 
+/**
+ * A path with, if need be, query and fragment, which stays on whatever host it is put behind: what
+ * a browser would read as the start of a host, `//` and its like, is refused. Kept as given.
+ */
+export function localPath(about: string, max: number): Bounded<string> {
+  const rule = `A path of at most ${max} characters that begins with one slash.`;
+  const schema = storable(z.string())
+    .max(max, `must be at most ${max} characters`)
+    .refine(
+      isLocalPath,
+      'must be a path that begins with one slash and leads to no other host, as in /welcome?tab=new',
+    );
+  return bounded(about, rule, schema);
+}
+
+function isLocalPath(value: string): boolean {
+  // Browsers read a backslash as a slash, and pass over tabs and line ends.
+  if (!value.startsWith('/') || /[\s\p{Cc}\\]/u.test(value)) return false;
+  const base = 'http://host.invalid';
+  if (!URL.canParse(value, base)) return false;
+  const url = new URL(value, base);
+  return url.origin === base && !url.pathname.startsWith('//');
+}
+
 /** A whole number from `min` to the largest that the column holds. */
 export function integer(about: string, min: number, max: number = MAX_INTEGER): Bounded<number> {
   const schema = z.number().refine((value) => value >= min && value <= max, {

@@ -2,6 +2,7 @@
 import '../brands/schema.ts';
 import '../groups/schema.ts';
 import '../members/schema.ts';
+import '../magic-links/schema.ts';
 import '../posts/schema.ts';
 import '../products/schema.ts';
 import '../products/variant-schema.ts';

@@ -20,7 +20,15 @@ interface RecordedCounts {
 }
 
 /** The tables of records with ids of their own: an id that one of them holds is no new record's. */
-const TABLES = ['brand', 'api_key', 'member', 'member_group', 'post', 'product', 'product_variant'];
+export const RECORD_TABLES = [
+  'brand',
+  'api_key',
+  'member',
+  'member_group',
+  'post',
+  'product',
+  'product_variant',
+];
 
 /**
  * Records what happened in the community application, in the order given, in one transaction. An
@@ -108,7 +116,9 @@ function unique(values: readonly (string | null | undefined)[]): string[] {
 /** Those of the ids that some record has, of whatever type and brand. */
 async function findHeldIds(tx: EntityManager, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const selects = TABLES.map((table) => `select id from ${table} where id = any ($1::uuid[])`);
+  const selects = RECORD_TABLES.map(
+    (table) => `select id from ${table} where id = any ($1::uuid[])`,
+  );
   const rows = await queryInside<{ id: string }>(tx, selects.join(' union all '), [ids]);
   return new Set(rows.map(({ id }) => id));
 }

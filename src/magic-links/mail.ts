@@ -1,0 +1,103 @@
+import { createTransport } from 'nodemailer';
+import type { Logger } from 'pino';
+
+import { RefusedError } from '../errors.ts';
+import { escapeHtml } from './page.ts';
+import { LINK_LIFETIME_MINUTES, type LinkOutlet } from './service.ts';
+
+/** How long the mail server may take over each step, and over all of them. */
+const STEP_TIMEOUT_MS = 5_000;
+const TOTAL_TIMEOUT_MS = 15_000;
+
+/** There is no such mailbox, or there can be none (RFC 5321, 4.2.3). */
+const BAD_ADDRESS: ReadonlySet<unknown> = new Set([501, 550, 551, 553]);
+
+interface MailerOptions {
+  /** `smtp://` or `smtps://`; without one, no mail can be sent. */
+  smtpUrl: string | undefined;
+  /** The address that mails come from. */
+  from: string;
+  log: Logger;
+}
+
+/** Mails magic links by a mail server, as text and HTML, in the name of the brand. */
+export function createLinkMailer({ smtpUrl, from, log }: MailerOptions): LinkOutlet['sendLink'] {
+  if (smtpUrl === undefined) {
+    return async () => {
+      const message =
+        'No mail server is configured: the operator sets SMTP_URL, or has links returned.';
+      throw new RefusedError({ code: 'MAIL_UNAVAILABLE', field: null, message });
+    };
+  }
+  const transport = createTransport({
+    url: smtpUrl,
+    connectionTimeout: STEP_TIMEOUT_MS,
+    greetingTimeout: STEP_TIMEOUT_MS,
+    dnsTimeout: STEP_TIMEOUT_MS,
+    socketTimeout: STEP_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return async ({ to, brandName, url }) => {
+    const mail = {
+      from: { name: brandName, address: from },
+      // As an object, so that it is one address whatever stands in it.
+      to: { name: '', address: to },
+      subject: `Sign in to ${brandName}`,
+      ...formatBody(brandName, url),
+      // Not to be answered by a vacation notice (RFC 3834).
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    };
+    try {
+      await within(TOTAL_TIMEOUT_MS, transport.sendMail(mail));
+    } catch (error) {
+      // Never the message: the address may stand in it.
+      const { code, command, responseCode } = error as Record<string, unknown>;
+      log.warn({ code, command, responseCode }, 'a magic link could not be mailed');
+      throw toRefusal(error);
+    }
+  };
+}
+
+function formatBody(brandName: string, url: string): { text: string; html: string } {
+  const rule = `It works once, and for ${LINK_LIFETIME_MINUTES} minutes.`;
+  const ignore = 'If you did not ask for it, you can ignore this message.';
+  const [name, href] = [escapeHtml(brandName), escapeHtml(url)];
+  return {
+    text: `Open this link to sign in to ${brandName}. ${rule}\n\n${url}\n\n${ignore}\n`,
+    html: `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Sign in to ${name}</title></head>
+<body>
+<p>Open this link to sign in to ${name}. ${rule}</p>
+<p><a href="${href}">Sign in to ${name}</a></p>
+<p>${ignore}</p>
+</body>
+</html>
+`,
+  };
+}
+
+/** The server refused this address for good, or else it could not be reached or was not willing. */
+function toRefusal(error: unknown): RefusedError {
+  const { command, responseCode } = error as { command?: unknown; responseCode?: unknown };
+  if (command === 'RCPT TO' && BAD_ADDRESS.has(responseCode)) {
+    const message = 'The mail server refuses this address.';
+    return new RefusedError({ code: 'INVALID', field: ['email'], message });
+  }
+  const message = 'The mail server did not take the message. Nothing was changed; try again.';
+  return new RefusedError({ code: 'MAIL_UNAVAILABLE', field: null, message });
+}
+
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    const error = Object.assign(new Error('The mail server took too long.'), { code: 'ETIMEDOUT' });
+    timer = setTimeout(() => reject(error), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

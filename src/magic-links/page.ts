@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+import { findMagicLink, type LinkStanding, spendMagicLink } from './login.ts';
+
+/** Where the pages of links are; the token follows. */
+export const MAGIC_LINK_PATH = '/magic-links/';
+
+const STYLE = `
+:root { color-scheme: light dark; }
+body { font: 1.125rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 32rem; padding: 15vh 1.5rem 2rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; }
+button { font: inherit; font-weight: 600; padding: .75rem 1.5rem; border: 2px solid; border-radius: .5rem; cursor: pointer; }
+`;
+
+const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+
+const GONE: Record<Exclude<LinkStanding['status'], 'GOOD'>, string> = {
+  SPENT: 'This link has been used already',
+  EXPIRED: 'This link has expired',
+  VOID: 'This link no longer works',
+};
+
+/**
+ * The page of a magic link. GET shows a button, so that a mail scanner that opens the link does not
+ * spend it; POST, which the button does, spends it and redirects to the brand's community. A link
+ * that is spent, expired or void is 410, an unknown one 404. The page has no scripts, loads
+ * nothing, and says nothing of who the link is for.
+ */
+export function createLinkPage(em: EntityManager) {
+  return async (request: IncomingMessage, response: ServerResponse, path: string) => {
+    const token = path.slice(MAGIC_LINK_PATH.length);
+    const { method = '' } = request;
+    if (!['GET', 'HEAD', 'POST'].includes(method)) {
+      response.setHeader('allow', 'GET, HEAD, POST');
+      return show(response, 405, 'This page only shows a button', 'Open the link in a browser.');
+    }
+    if (method === 'POST' && !isFromElsewhere(request)) {
+      const location = await spendMagicLink(em, token);
+      if (location !== null) return redirect(response, location);
+    }
+    const link = await findMagicLink(em, token);
+    if (!link) {
+      return show(response, 404, 'This link is unknown', 'Check that you have opened all of it.');
+    }
+    if (link.status !== 'GOOD') {
+      const again = `Ask for a new one where you wanted to sign in to ${link.brandName}.`;
+      return show(response, 410, GONE[link.status], again);
+    }
+    return showButton(response, link);
+  };
+}
+
+/** Whether another site's page sends the form, to sign somebody in as whom it wants. */
+function isFromElsewhere({ headers }: IncomingMessage): boolean {
+  return headers['sec-fetch-site'] === 'cross-site';
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(303, { ...headersFor([]), location }).end();
+}
+
+function showButton(response: ServerResponse, { brandName, communityUrl }: LinkStanding): void {
+  const title = `Sign in to ${brandName}`;
+  // Browsers hold the redirect that answers a form to the same rule as the form.
+  const headers = headersFor(["'self'", new URL(communityUrl).origin]);
+  const body = `<form method="post"><button type="submit">Sign in</button></form>`;
+  response.writeHead(200, headers).end(renderPage(title, body));
+}
+
+function show(response: ServerResponse, status: number, title: string, text: string): void {
+  response.writeHead(status, headersFor([])).end(renderPage(title, `<p>${escapeHtml(text)}</p>`));
+}
+
+function headersFor(formTargets: string[]): Record<string, string> {
+  const formAction = formTargets.length > 0 ? formTargets.join(' ') : "'none'";
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': `default-src 'none'; style-src ${STYLE_HASH}; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`,
+    'x-frame-options': 'DENY',
+    'x-robots-tag': 'noindex',
+  };
+}
+
+function renderPage(title: string, body: string): string {
+  const heading = escapeHtml(title);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${heading}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${heading}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+/** Text as it stands in HTML, between tags or in a quoted attribute. */
+export function escapeHtml(text: string): string {
+  const entities: Record<string, string> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+  };
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}
