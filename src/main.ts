@@ -5,6 +5,7 @@ import { DataDirError } from './database/data-dir.ts';
 import { DatabaseError } from './database/database.ts';
 import { createLog } from './log.ts';
 import { type Gateway, ListenError, startGateway } from './server.ts';
+import { onStopSignal } from './signals.ts';
 
 /** What stands in the way of a start is said in words; anything else is ours and keeps its stack. */
 const EXPECTED_FAILURES = [ConfigError, DataDirError, DatabaseError, ListenError];
@@ -49,15 +50,11 @@ function formatWelcome(config: Config, { url, demoKey, platformKey }: Gateway): 
 
 /** Stops cleanly at the first SIGTERM or SIGINT, and at once at the second. */
 function stopOnSignal(gateway: Gateway, log: Logger): void {
-  let isStopping = false;
   const stop = async (signal: string) => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
     log.info({ signal }, 'stopping');
     await gateway.close();
     log.info('stopped');
     process.exit(0);
   };
-  process.on('SIGTERM', (signal) => void stop(signal));
-  process.on('SIGINT', (signal) => void stop(signal));
+  onStopSignal((signal) => void stop(signal));
 }

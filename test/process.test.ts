@@ -183,6 +183,11 @@ async function readBatches(client: ReturnType<typeof createClient>): Promise<Map
   }
 }
 
+const DEMO_COMMUNITY = `{
+  members { totalCount } posts { totalCount }
+  memberGroups { nodes { name brandMemberBadge { name } members { nodes { username } } } }
+}`;
+
 describe.runIf(isEmbedded)('the embedded kind', () => {
   it('makes a demo and prints addresses, keys and a line that works when pasted, at every start', async () => {
     const { DATA_DIR = '', PORT = '' } = await database({ isEmpty: true });
@@ -212,6 +217,13 @@ describe.runIf(isEmbedded)('the embedded kind', () => {
         '{ brands { nodes { name } } }',
       );
       expect(brands.data.brands.nodes).toEqual([{ name: 'Alder & Pine' }]);
+      const { data } = await createClient(`${gateway.url}/graphql`, demoKey).ask(DEMO_COMMUNITY);
+      expect([data.members.totalCount, data.posts.totalCount]).toEqual([12, 10]);
+      expect(data.memberGroups.nodes[0]).toEqual({
+        name: 'Trail Guides',
+        brandMemberBadge: { name: 'Guide' },
+        members: { nodes: ['linnea', 'amara', 'ravi'].map((username) => ({ username })) },
+      });
       await gateway.stop();
     }
     expect(keys[0]).toEqual(keys[1]);
@@ -240,6 +252,9 @@ describe.runIf(isEmbedded)('the embedded kind', () => {
     );
     const answer = await demo.ask('{ products { totalCount } product(storeId: "lamp") { title } }');
     expect(answer.data).toEqual({ products: { totalCount: 13 }, product: { title: 'Mine' } });
+    const { data: community } = await demo.ask(DEMO_COMMUNITY);
+    expect([community.members.totalCount, community.posts.totalCount]).toEqual([12, 10]);
+    expect(community.memberGroups.nodes).toHaveLength(3);
   });
 
   it("refuses MikroORM's command line beside it, which would destroy its database", async () => {

@@ -1,19 +1,23 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { authenticate } from '../api-keys/service.ts';
-import { listBrands } from '../brands/service.ts';
+import { type BrandSummary, listBrands } from '../brands/service.ts';
 import type { DataDir } from '../database/data-dir.ts';
 import { query } from '../database/statements.ts';
 import { UnauthenticatedError } from '../errors.ts';
+import { createGroup } from '../groups/service.ts';
+import { updateMember } from '../members/service.ts';
+import { recordActivity } from '../platform/activity.ts';
 import { createBrandWithKey, createKeyForBrand } from '../platform/service.ts';
 import { bulkProducts, bulkProductVariants } from '../products/bulk.ts';
 import { DEMO_BRAND, DEMO_PRODUCTS, DEMO_VARIANTS } from './catalogue.ts';
+import { DEMO_GROUPS, makeDemoActivities } from './community.ts';
 
 /** The name in DATA_DIR under which the demo brand's key is kept. */
 const KEY_NAME = 'demo-key';
 
 /**
- * Makes the demo brand with its catalogue unless it is there, and gives its key. The key is kept
+ * Makes the demo brand with its catalogue and its community unless it is there, and gives its key. The key is kept
  * last: a first start that is killed half way, or a key that is lost, is made good by the next
  * start, with the brand that is there, and without touching what somebody has made of it.
  */
@@ -27,8 +31,32 @@ export async function ensureDemo(em: EntityManager, dataDir: DataDir): Promise<s
   if (await isEmpty(em, 'product_variant', id)) {
     await bulkProductVariants(em, { id }, { upsertRecords: DEMO_VARIANTS });
   }
+  await fillCommunity(em, { ...DEMO_BRAND, id });
   dataDir.writeSecret(KEY_NAME, token);
   return token;
+}
+
+/** Gives a brand the demo's members, posts and groups; what of them is there already stays. */
+export async function fillCommunity(em: EntityManager, brand: BrandSummary): Promise<void> {
+  if ((await isEmpty(em, 'member', brand.id)) && (await isEmpty(em, 'post', brand.id))) {
+    await recordActivity(em, { brandId: brand.id, activities: makeDemoActivities() });
+  }
+  if (!(await isEmpty(em, 'member_group', brand.id))) return;
+  const groupIds = new Map<string, string[]>();
+  for (const { name, badge, usernames } of DEMO_GROUPS) {
+    const { id } = await createGroup(em, brand, { name, brandMemberBadge: badge });
+    for (const username of usernames) {
+      groupIds.set(username, [...(groupIds.get(username) ?? []), id]);
+    }
+  }
+  const members = await query<{ id: string; username: string }>(
+    em,
+    'select id, username from member where brand_id = $1 and username = any ($2::text[])',
+    [brand.id, [...groupIds.keys()]],
+  );
+  for (const { id, username } of members) {
+    await updateMember(em, brand, { id, groupIds: groupIds.get(username) });
+  }
 }
 
 async function makeBrandOrKey(em: EntityManager): Promise<{ id: string; token: string }> {
@@ -44,7 +72,7 @@ async function makeBrandOrKey(em: EntityManager): Promise<{ id: string; token: s
 
 async function isEmpty(
   em: EntityManager,
-  table: 'product' | 'product_variant',
+  table: 'product' | 'product_variant' | 'member' | 'post' | 'member_group',
   brandId: string,
 ): Promise<boolean> {
   const rows = await query(em, `select 1 from ${table} where brand_id = $1 limit 1`, [brandId]);
