@@ -1,7 +1,5 @@
 // What a page costs in a catalogue of 100,000 products and 300,000 variants on PostgreSQL, at the
 // start of the list, in its middle and at its end: npm run bench:paging
-import { performance } from 'node:perf_hooks';
-
 import { Client } from 'pg';
 import { pino } from 'pino';
 
@@ -9,9 +7,9 @@ import { readConfig } from '../../src/config.ts';
 import { startGateway } from '../../src/server.ts';
 import { createClient } from '../support/client.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { measure } from './measure.ts';
 
 const PRODUCTS = 100_000;
-const RUNS = 300;
 const PLATFORM_KEY = 'platform-key-of-the-benchmark-0123456789';
 
 const postgres = await startPostgres();
@@ -100,20 +98,4 @@ async function run(text: string, values: unknown[]) {
   const { rows } = await client.query(text, values);
   await client.end();
   return rows;
-}
-
-/** Asks one after the other, and prints the time of an answer as the client sees it. */
-async function measure(what: string, work: () => Promise<unknown>, runs = RUNS): Promise<void> {
-  for (let index = 0; index < runs / 3; index++) await work();
-  const times: number[] = [];
-  for (let index = 0; index < runs; index++) {
-    const startedAt = performance.now();
-    await work();
-    times.push(performance.now() - startedAt);
-  }
-  times.sort((a, b) => a - b);
-  const [median, p99] = [0.5, 0.99].map((share) =>
-    times[Math.floor(times.length * share)]!.toFixed(2),
-  );
-  console.log(`${what}: median ${median} ms, p99 ${p99} ms`);
 }
