@@ -3,8 +3,9 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
+import { createBrand } from './support/brand.ts';
 import { createClient } from './support/client.ts';
-import { createBrand, makeDatabase, PLATFORM_KEY } from './support/gateway.ts';
+import { makeDatabase, PLATFORM_KEY } from './support/gateway.ts';
 import { findFreePort } from './support/postgres-server.ts';
 import { startProcess } from './support/process.ts';
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { type TestBrand } from './support/brand.ts';
 import { catalogueOf, productInput } from './support/catalogue.ts';
 import type { Json } from './support/client.ts';
 import {
@@ -11,7 +12,7 @@ import {
   memberInput,
   postInput,
 } from './support/community.ts';
-import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
 import { countStatements } from './support/statements.ts';
 
 let gateway: TestGateway;

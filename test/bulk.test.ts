@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { type TestBrand } from './support/brand.ts';
 import { catalogueOf, productInput, variantInput } from './support/catalogue.ts';
 import type { Json } from './support/client.ts';
-import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
 import { countStatements } from './support/statements.ts';
 
 let gateway: TestGateway;

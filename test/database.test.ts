@@ -1,12 +1,8 @@
-import { join } from 'node:path';
-
-import { MikroORM } from '@mikro-orm/core';
+import type { MikroORM } from '@mikro-orm/core';
 import { type EntityManager } from '@mikro-orm/postgresql';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 import { authenticate } from '../src/api-keys/service.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { ormOptions } from '../src/database/orm.ts';
 import { countRecords } from '../src/database/paging.ts';
 import { queryInside } from '../src/database/statements.ts';
 import { writeForBrand } from '../src/database/write.ts';
@@ -21,25 +17,16 @@ import {
   updateProduct,
 } from '../src/products/service.ts';
 import { productInput } from './support/catalogue.ts';
-import { makeDatabase } from './support/gateway.ts';
+import { openTestOrm } from './support/orm.ts';
 
+let database: Awaited<ReturnType<typeof openTestOrm>>;
 let orm: MikroORM;
-let remove: () => Promise<void>;
 
 beforeAll(async () => {
-  const { environment, remove: removeDatabase } = await makeDatabase();
-  const { DATABASE_URL: url, DATA_DIR = '' } = environment;
-  const location = url
-    ? ({ kind: 'postgresql', url } as const)
-    : ({ kind: 'embedded', dataDir: join(DATA_DIR, 'database') } as const);
-  await (await openDatabase(location)).close();
-  orm = await MikroORM.init(ormOptions(location));
-  remove = removeDatabase;
+  database = await openTestOrm();
+  ({ orm } = database);
 });
-afterAll(async () => {
-  await orm?.close(true);
-  await remove?.();
-});
+afterAll(() => database?.close());
 
 describe('the migrations', () => {
   it('make every column that the entities have, of their type and nullability', async () => {

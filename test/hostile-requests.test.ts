@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { type TestBrand } from './support/brand.ts';
 import { createRawClient, type RawClient } from './support/client.ts';
-import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
 let brand: TestBrand;

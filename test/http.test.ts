@@ -4,9 +4,10 @@ import { connect } from 'node:net';
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
+import { type TestBrand } from './support/brand.ts';
 import { catalogueOf, productInput } from './support/catalogue.ts';
 import { createClient, createRawClient, type RawClient } from './support/client.ts';
-import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
 let brand: TestBrand;

@@ -1,19 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 
-import { MikroORM } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openDatabase } from '../src/database/database.ts';
-import { ormOptions } from '../src/database/orm.ts';
 import { RefusedError } from '../src/errors.ts';
 import { redeemLoginCode } from '../src/magic-links/login.ts';
 import { createLinkPage, MAGIC_LINK_PATH } from '../src/magic-links/page.ts';
 import { createMagicLink } from '../src/magic-links/service.ts';
 import { createBrandWithKey } from '../src/platform/service.ts';
-import { makeDatabase } from './support/gateway.ts';
+import { openTestOrm } from './support/orm.ts';
 
 let em: EntityManager;
 let url: string;
@@ -21,16 +17,9 @@ let brand: { id: string };
 const cleanUps: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  const { environment, remove } = await makeDatabase();
-  cleanUps.push(remove);
-  const { DATABASE_URL, DATA_DIR = '' } = environment;
-  const location = DATABASE_URL
-    ? ({ kind: 'postgresql', url: DATABASE_URL } as const)
-    : ({ kind: 'embedded', dataDir: join(DATA_DIR, 'database') } as const);
-  await (await openDatabase(location)).close();
-  const orm = await MikroORM.init(ormOptions(location));
-  cleanUps.push(() => orm.close(true));
-  em = orm.em as EntityManager;
+  const database = await openTestOrm();
+  cleanUps.push(() => database.close());
+  ({ em } = database);
   const show = createLinkPage(em);
   const server = createServer((request, response) => {
     void show(request, response, request.url ?? '');

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { type TestBrand } from './support/brand.ts';
 import type { Json } from './support/client.ts';
 import { applicationOf, communityOf, memberInput } from './support/community.ts';
-import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
 let brand: TestBrand;

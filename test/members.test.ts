@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { type TestBrand } from './support/brand.ts';
 import type { Json } from './support/client.ts';
 import { applicationOf, communityOf, MEMBER_FIELDS, memberInput } from './support/community.ts';
-import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
 import { countStatements } from './support/statements.ts';
 
 let gateway: TestGateway;

@@ -1,44 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 
-import { MikroORM } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { openDatabase } from '../src/database/database.ts';
-import { ormOptions } from '../src/database/orm.ts';
 import { RefusedError } from '../src/errors.ts';
 import { createMagicLink } from '../src/magic-links/service.ts';
 import { RECORD_TABLES, recordActivity } from '../src/platform/activity.ts';
 import type { Activity } from '../src/platform/community.ts';
 import { createBrandWithKey } from '../src/platform/service.ts';
 import { activity, memberInput, postInput } from './support/community.ts';
-import { makeDatabase } from './support/gateway.ts';
+import { openTestOrm } from './support/orm.ts';
 
-let orm: MikroORM;
+let database: Awaited<ReturnType<typeof openTestOrm>>;
 let em: EntityManager;
 let brandId: string;
-let remove: () => Promise<void>;
 
 beforeAll(async () => {
-  const { environment, remove: removeDatabase } = await makeDatabase();
-  remove = removeDatabase;
-  const { DATABASE_URL: url, DATA_DIR = '' } = environment;
-  const location = url
-    ? ({ kind: 'postgresql', url } as const)
-    : ({ kind: 'embedded', dataDir: join(DATA_DIR, 'database') } as const);
-  await (await openDatabase(location)).close();
-  orm = await MikroORM.init(ormOptions(location));
-  em = orm.em as EntityManager;
+  database = await openTestOrm();
+  ({ em } = database);
 });
 beforeEach(async () => {
   const input = { name: 'B', communityUrl: 'https://c.example', customAuthEnabled: true };
   brandId = (await createBrandWithKey(em, input)).brand.id;
 });
-afterAll(async () => {
-  await orm?.close(true);
-  await remove?.();
-});
+afterAll(() => database?.close());
 
 const record = (...whats: object[]) =>
   recordActivity(em, { brandId, activities: whats.map((what) => activity(what) as Activity) });

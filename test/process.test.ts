@@ -8,9 +8,10 @@ import { promisify } from 'node:util';
 
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 
+import { createBrand } from './support/brand.ts';
 import { catalogueOf, productInput, variantInput } from './support/catalogue.ts';
 import { createClient, type Json } from './support/client.ts';
-import { createBrand, makeDatabase, PLATFORM_KEY } from './support/gateway.ts';
+import { makeDatabase, PLATFORM_KEY } from './support/gateway.ts';
 import { failToStart, type GatewayProcess, startProcess } from './support/process.ts';
 
 const isEmbedded = inject('database').kind === 'embedded';

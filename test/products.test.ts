@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { type TestBrand } from './support/brand.ts';
 import { catalogueOf, PRODUCT_FIELDS, productInput } from './support/catalogue.ts';
-import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
 let brand: TestBrand;

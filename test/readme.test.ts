@@ -16,10 +16,11 @@ import { brandSchema } from '../src/graphql/schema.ts';
 import { createLog } from '../src/log.ts';
 import { platformSchema } from '../src/platform/schema.ts';
 import { startGateway } from '../src/server.ts';
+import { createBrand } from './support/brand.ts';
 import { catalogueOf } from './support/catalogue.ts';
 import { createClient, type GraphqlClient, type Json } from './support/client.ts';
 import { communityOf } from './support/community.ts';
-import { createBrand, makeDatabase, PLATFORM_KEY } from './support/gateway.ts';
+import { makeDatabase, PLATFORM_KEY } from './support/gateway.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const blocksOf = (language: string) =>

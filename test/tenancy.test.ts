@@ -10,9 +10,10 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { brandSchema } from '../src/graphql/schema.ts';
+import { type TestBrand } from './support/brand.ts';
 import { catalogueOf, productInput, variantInput } from './support/catalogue.ts';
 import { applicationOf, communityOf, memberInput, postInput } from './support/community.ts';
-import { startTestGateway, type TestBrand, type TestGateway } from './support/gateway.ts';
+import { startTestGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
 let owner: TestBrand;

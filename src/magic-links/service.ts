@@ -9,9 +9,9 @@ import { pickChanges, readWritten } from '../database/records.ts';
 import { query, queryInside } from '../database/statements.ts';
 import { laterInstant, retryLostRace, writeForBrand } from '../database/write.ts';
 import { RefusedError, type UserError } from '../errors.ts';
-import { recordEvents, toEventUser } from '../events/outbox.ts';
+import { recordEvents } from '../events/outbox.ts';
 import { Member } from '../members/entity.ts';
-import { type MemberRow, MEMBERS } from '../members/service.ts';
+import { type MemberRow, MEMBERS, toJoinedEvent, toNewMember } from '../members/service.ts';
 import { inventUsername } from '../members/usernames.ts';
 
 /** For how long a link can be spent. */
@@ -162,25 +162,11 @@ async function joinMember(
   input: CreateMagicLinkInput,
 ): Promise<string> {
   const id = newId();
-  tx.create(Member, {
-    id,
-    brandId: brand.id,
-    username: inventUsername(),
-    customAuthSub: input.customAuthSub,
-    firstName: input.firstName ?? null,
-    lastName: input.lastName ?? null,
-    email: input.email ?? null,
-    phoneNumber: input.phoneNumber ?? null,
-    isEmailVerified: input.isEmailVerified ?? false,
-    isBanned: false,
-    role: 'CUSTOMER',
-    profilePictureUrl: input.profilePictureUrl ?? null,
-  });
+  const member = toNewMember({ ...input, id, username: inventUsername() });
+  tx.create(Member, { ...member, brandId: brand.id });
   await tx.flush();
-  const member = await readWritten<MemberRow>(tx, brand.id, MEMBERS, id);
-  const { email, phoneNumber, createdAt: occurredAt } = member;
-  const data = { userId: id, email, phoneNumber, user: toEventUser(id, member) };
-  await recordEvents(tx, brand.id, [{ type: 'user.joined', occurredAt, data }]);
+  const joined = await readWritten<MemberRow>(tx, brand.id, MEMBERS, id);
+  await recordEvents(tx, brand.id, [toJoinedEvent(joined)]);
   return id;
 }
 

@@ -2,10 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 
 import type { ForBrand } from '../brands/service.ts';
 import { queryInside } from '../database/statements.ts';
-import { type MemberRow, MEMBERS } from './service.ts';
-
-/** A member as the community application has it. `createdAt` is ISO 8601 or PostgreSQL's text. */
-export type MemberRecord = Omit<MemberRow, '__typename'>;
+import { type MemberRecord, type MemberRow, MEMBERS } from './service.ts';
 
 /** What the community application may change in a member; what is left out stays. */
 export type MemberPatch = Partial<

@@ -8,6 +8,7 @@ import { getRecords, pickChanges, readWritten, type RecordSource } from '../data
 import { query } from '../database/statements.ts';
 import { laterInstant, writeForBrand } from '../database/write.ts';
 import { idNotFound, RefusedError } from '../errors.ts';
+import { type NewEvent, toEventUser } from '../events/outbox.ts';
 import { GROUPS, replaceGroupsOfMember } from '../groups/service.ts';
 import { Member } from './entity.ts';
 
@@ -26,6 +27,47 @@ export interface MemberRow {
   role: string;
   profilePictureUrl: string | null;
   createdAt: string;
+}
+
+/** A member without what only reading adds. `createdAt` is ISO 8601 or PostgreSQL's text. */
+export type MemberRecord = Omit<MemberRow, '__typename'>;
+
+/** What is known of somebody who joins; what is left out is null, not verified, or CUSTOMER. */
+export interface JoiningMember {
+  id: string;
+  username: string;
+  customAuthSub?: string | null;
+  firstName?: string | null;
+  lastName?: string | null;
+  email?: string | null;
+  phoneNumber?: string | null;
+  isEmailVerified?: boolean | null;
+  role?: string | null;
+  profilePictureUrl?: string | null;
+}
+
+/** The member that somebody becomes who joins. */
+export function toNewMember(joining: JoiningMember): Omit<MemberRecord, 'createdAt'> {
+  return {
+    id: joining.id,
+    username: joining.username,
+    customAuthSub: joining.customAuthSub ?? null,
+    firstName: joining.firstName ?? null,
+    lastName: joining.lastName ?? null,
+    email: joining.email ?? null,
+    phoneNumber: joining.phoneNumber ?? null,
+    isEmailVerified: joining.isEmailVerified ?? false,
+    isBanned: false,
+    role: joining.role ?? 'CUSTOMER',
+    profilePictureUrl: joining.profilePictureUrl ?? null,
+  };
+}
+
+/** The event that tells of a member who has just joined. */
+export function toJoinedEvent(member: MemberRecord): NewEvent {
+  const { id, email, phoneNumber, createdAt: occurredAt } = member;
+  const data = { userId: id, email, phoneNumber, user: toEventUser(id, member) };
+  return { type: 'user.joined', occurredAt, data };
 }
 
 /** What members are read from. */

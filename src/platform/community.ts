@@ -1,6 +1,12 @@
 import { idNotFound, type UserError } from '../errors.ts';
 import { type NewEvent, toEventUser, withoutPersonalData } from '../events/outbox.ts';
-import type { MemberPatch, MemberRecord } from '../members/bulk.ts';
+import type { MemberPatch } from '../members/bulk.ts';
+import {
+  type JoiningMember,
+  type MemberRecord,
+  toJoinedEvent,
+  toNewMember,
+} from '../members/service.ts';
 import type { KnownPost, PostRecord } from '../posts/bulk.ts';
 
 /** Something that happened in the community application. Instants are ISO 8601. */
@@ -10,20 +16,6 @@ export interface Activity {
   occurredAt: string;
   /** Exactly one of the kinds. */
   what: { [Kind in keyof ActivityKinds]?: ActivityKinds[Kind] | null };
-}
-
-/** What a member who joins is made of; what is left out is null, and the role CUSTOMER. */
-interface MemberJoined {
-  id: string;
-  username: string;
-  customAuthSub?: string | null;
-  firstName?: string | null;
-  lastName?: string | null;
-  email?: string | null;
-  phoneNumber?: string | null;
-  isEmailVerified?: boolean | null;
-  role?: string | null;
-  profilePictureUrl?: string | null;
 }
 
 /** What is left out stays. The input has been refused where null cannot stand. */
@@ -54,7 +46,7 @@ interface PostComment {
 
 /** What each kind of activity tells. */
 export interface ActivityKinds {
-  memberJoined: MemberJoined;
+  memberJoined: JoiningMember;
   memberUpdated: MemberUpdated;
   memberDeleted: { id: string };
   postSaved: PostSaved;
@@ -162,27 +154,14 @@ export class Community {
     };
   }
 
-  #join(input: MemberJoined, occurredAt: string): void {
-    const { id, username, customAuthSub = null } = input;
+  #join(joining: JoiningMember, occurredAt: string): void {
+    const member = { ...toNewMember(joining), createdAt: occurredAt };
+    const { id, username, customAuthSub } = member;
     this.#refuseHeldId(id);
     this.#refuseTaken(this.#usernames, 'username', username, id);
     if (customAuthSub !== null) {
       this.#refuseTaken(this.#customAuthSubs, 'customAuthSub', customAuthSub, id);
     }
-    const member: MemberRecord = {
-      id,
-      username,
-      customAuthSub,
-      firstName: input.firstName ?? null,
-      lastName: input.lastName ?? null,
-      email: input.email ?? null,
-      phoneNumber: input.phoneNumber ?? null,
-      isEmailVerified: input.isEmailVerified ?? false,
-      isBanned: false,
-      role: input.role ?? 'CUSTOMER',
-      profilePictureUrl: input.profilePictureUrl ?? null,
-      createdAt: occurredAt,
-    };
     const before = this.#members.get(id);
     this.#members.set(id, {
       now: member,
@@ -192,9 +171,7 @@ export class Community {
     });
     this.#usernames.set(username, id);
     if (customAuthSub !== null) this.#customAuthSubs.set(customAuthSub, id);
-    const { email, phoneNumber } = member;
-    const data = { userId: id, email, phoneNumber, user: toEventUser(id, member) };
-    this.events.push({ type: 'user.joined', occurredAt, data });
+    this.events.push(toJoinedEvent(member));
   }
 
   #updateMember({ id, ...fields }: MemberUpdated): void {

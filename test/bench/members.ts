@@ -3,12 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 
-import { Client } from 'pg';
-import { pino } from 'pino';
-
-import { readConfig } from '../../src/config.ts';
-import { startGateway } from '../../src/server.ts';
-import { createClient } from '../support/client.ts';
 import {
   activity,
   applicationOf,
@@ -16,32 +10,17 @@ import {
   memberInput,
   postInput,
 } from '../support/community.ts';
-import { startPostgres } from '../support/postgres-server.ts';
+import { startBenchGateway } from './gateway.ts';
 import { measure, printTimes } from './measure.ts';
 
 const MEMBERS = 100_000;
 const BATCH = 500;
-const PLATFORM_KEY = 'platform-key-of-the-benchmark-0123456789';
 
-const postgres = await startPostgres();
-await postgres.createDatabase('bench');
-const config = readConfig({ DATABASE_URL: postgres.urlOf('bench'), PLATFORM_KEY, PORT: '0' });
-const gateway = await startGateway(config, pino({ level: 'silent' }));
+const { ask, brandId, client, platform, run, stop } = await startBenchGateway();
 try {
-  const platform = createClient(`${gateway.url}/platform`, PLATFORM_KEY);
-  const { data } = await platform.ask(
-    'mutation { createBrand(input: { name: "Bench", communityUrl: "https://c.example" }) { token brand { id } } }',
-  );
-  const { token, brand } = data.createBrand;
-  const application = applicationOf(platform, brand.id);
+  const application = applicationOf(platform, brandId);
   const ids = await load(application);
-  await run('analyze', []);
-  const client = createClient(`${gateway.url}/graphql`, token);
-  const ask = async (query: string) => {
-    const answer = await client.ask(query);
-    if (answer.errors) throw new Error(JSON.stringify(answer.errors));
-    return answer.data;
-  };
+  await run('analyze');
 
   const page = (args: string) =>
     `{ members(${args}) { nodes { id username email role groupIds } pageInfo { hasNextPage endCursor } } }`;
@@ -55,7 +34,7 @@ try {
   // By SQL: putting every second member into a group through updateMember would take minutes.
   const half = await makeGroup('Every second one', 'n % 2 = 0');
   const few = await makeGroup('Ten near the end', `n > ${MEMBERS} - 100 and n % 10 = 0`);
-  await run('analyze', []);
+  await run('analyze');
   const ofHalf = `groupId: "${half}"`;
   await measure('20 of a group of 50,000, first page', () => ask(page(`first: 20, ${ofHalf}`)));
   await measure('the same, in the middle', () =>
@@ -102,13 +81,12 @@ try {
        select brand_id, $2, id, created_at
        from (select *, row_number() over (order by created_at, id) as n from member where brand_id = $1) m
        where ${condition}`,
-      [brand.id, memberGroup.id],
+      [brandId, memberGroup.id],
     );
     return memberGroup.id;
   }
 } finally {
-  await gateway.close();
-  await postgres.stop();
+  await stop();
 }
 
 /** Lets the members join, 500 in a call; gives their ids in the order of the list. */
@@ -139,12 +117,4 @@ async function load(application: ReturnType<typeof applicationOf>): Promise<stri
   printTimes('the first tenth of these calls', times.slice(0, tenth));
   printTimes('the last tenth of these calls', times.slice(-tenth));
   return ids;
-}
-
-async function run(text: string, values: unknown[]) {
-  const client = new Client({ connectionString: postgres.urlOf('bench') });
-  await client.connect();
-  const { rows } = await client.query(text, values);
-  await client.end();
-  return rows;
 }

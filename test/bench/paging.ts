@@ -1,41 +1,19 @@
 // What a page costs in a catalogue of 100,000 products and 300,000 variants on PostgreSQL, at the
 // start of the list, in its middle and at its end: npm run bench:paging
-import { Client } from 'pg';
-import { pino } from 'pino';
-
-import { readConfig } from '../../src/config.ts';
-import { startGateway } from '../../src/server.ts';
-import { createClient } from '../support/client.ts';
-import { startPostgres } from '../support/postgres-server.ts';
+import { startBenchGateway } from './gateway.ts';
 import { measure } from './measure.ts';
 
 const PRODUCTS = 100_000;
-const PLATFORM_KEY = 'platform-key-of-the-benchmark-0123456789';
 
-const postgres = await startPostgres();
-await postgres.createDatabase('bench');
-const config = readConfig({ DATABASE_URL: postgres.urlOf('bench'), PLATFORM_KEY, PORT: '0' });
-const gateway = await startGateway(config, pino({ level: 'silent' }));
+const { ask, brandId, run, stop } = await startBenchGateway();
 try {
-  const platform = createClient(`${gateway.url}/platform`, PLATFORM_KEY);
-  const { data } = await platform.ask(
-    'mutation { createBrand(input: { name: "Bench", communityUrl: "https://c.example" }) { token brand { id } } }',
-  );
-  const { token, brand } = data.createBrand;
-  await fill(brand.id);
-  const client = createClient(`${gateway.url}/graphql`, token);
-  const ask = async (query: string) => {
-    const answer = await client.ask(query);
-    if (answer.errors) throw new Error(JSON.stringify(answer.errors));
-    return answer.data;
-  };
-
+  await fill();
   const page = (args: string) =>
     `{ products(${args}) { nodes { id title variants(first: 5) { nodes { id title priceCents } } } pageInfo { hasNextPage endCursor } } }`;
-  const middle = await cursorOf(brand.id, PRODUCTS / 2);
-  const last = await cursorOf(brand.id, PRODUCTS - 30);
+  const middle = await cursorOf(PRODUCTS / 2);
+  const last = await cursorOf(PRODUCTS - 30);
   const recent = new Date(Date.now() - 60_000).toISOString();
-  await touch(brand.id);
+  await touch();
   await measure('20 products with their variants, first page', () => ask(page('first: 20')));
   await measure('the same, in the middle', () => ask(page(`first: 20, after: "${middle}"`)));
   await measure('the same, at the end', () => ask(page(`first: 20, after: "${last}"`)));
@@ -55,12 +33,11 @@ try {
     20,
   );
 } finally {
-  await gateway.close();
-  await postgres.stop();
+  await stop();
 }
 
 /** Fills the tables by SQL, a thousand products an instant; through the interface it would take minutes. */
-async function fill(brandId: string): Promise<void> {
+async function fill(): Promise<void> {
   await run(
     `insert into product (id, brand_id, store_id, title, description, online_store_url, created_at, updated_at)
      select gen_random_uuid(), $1, 'p' || n, 'Product ' || n, repeat('x', 300), 'https://shop.example/' || n, at, at
@@ -73,29 +50,21 @@ async function fill(brandId: string): Promise<void> {
      from product p, generate_series(1, 3) n where p.brand_id = $1`,
     [brandId],
   );
-  await run('analyze', []);
+  await run('analyze');
 }
 
 /** Eleven products in the last tenth of the list that have just changed. */
-async function touch(brandId: string): Promise<void> {
+async function touch(): Promise<void> {
   await run(
     `update product set updated_at = now() where brand_id = $1 and store_id like 'p9%999'`,
     [brandId],
   );
 }
 
-async function cursorOf(brandId: string, offset: number): Promise<string> {
+async function cursorOf(offset: number): Promise<string> {
   const rows = await run(
     'select id from product where brand_id = $1 order by created_at, id offset $2 limit 1',
     [brandId, offset],
   );
   return rows[0].id as string;
-}
-
-async function run(text: string, values: unknown[]) {
-  const client = new Client({ connectionString: postgres.urlOf('bench') });
-  await client.connect();
-  const { rows } = await client.query(text, values);
-  await client.end();
-  return rows;
 }

@@ -11,6 +11,7 @@ import { inject } from 'vitest';
 import { type Config, readConfig } from '../../src/config.ts';
 import { LOG_SERIALIZERS } from '../../src/log.ts';
 import { startGateway } from '../../src/server.ts';
+import { createBrand, type TestBrand } from './brand.ts';
 import { createClient, type GraphqlClient } from './client.ts';
 import { createDatabase } from './postgres-server.ts';
 import './provided.ts';
@@ -61,12 +62,6 @@ export async function makeDatabase(options: { isEmpty?: boolean } = {}): Promise
   };
 }
 
-/** A brand made for a test, and a client that holds its key. */
-export interface TestBrand extends GraphqlClient {
-  id: string;
-  token: string;
-}
-
 /** A gateway that runs in the test's own process, on a real port and a real database. */
 export interface TestGateway {
   url: string;
@@ -108,21 +103,4 @@ export async function startTestGateway(overrides: Partial<Config> = {}): Promise
       await database.remove();
     },
   };
-}
-
-/** Makes a brand through the platform interface. */
-export async function createBrand(
-  url: string,
-  platform: GraphqlClient,
-  name: string,
-  fields: object = {},
-): Promise<TestBrand> {
-  const { data } = await platform.ask(
-    `mutation ($input: CreateBrandInput!) {
-      createBrand(input: $input) { token brand { id } userErrors { message } }
-    }`,
-    { input: { name, communityUrl: 'https://community.example', ...fields } },
-  );
-  const { token, brand } = data.createBrand as { token: string; brand: { id: string } };
-  return { id: brand.id, token, ...createClient(`${url}/graphql`, token) };
 }
