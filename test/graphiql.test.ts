@@ -36,7 +36,7 @@ describe('GraphiQL', () => {
   it('opens without a key, whole in itself, with an example query', async () => {
     const { status, page, headers } = await open('/graphql');
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(page).toContain('query FirstProducts');
+    expect(page).toContain('query FirstLook');
     const markup = page.replaceAll(/<script>[^]*?<\/script>|<style>[^]*?<\/style>/g, '');
     expect(markup).not.toMatch(/(?:src|href)="(?!data:)/);
     expect(page.slice(-3000)).not.toMatch(/<script src|<link/);

@@ -1,7 +1,7 @@
 /** The query that GraphiQL opens with; it answers as it stands for any brand. */
 export const EXAMPLE_QUERY = `# Run it with the round button, or with Ctrl-Enter.
 # Your key goes into Headers, below.
-query FirstProducts {
+query FirstLook {
   brand {
     name
   }
@@ -21,6 +21,21 @@ query FirstProducts {
     pageInfo {
       hasNextPage
       endCursor
+    }
+  }
+  posts(first: 3) {
+    nodes {
+      id
+      title
+      createdAt
+      user {
+        username
+        groups {
+          nodes {
+            name
+          }
+        }
+      }
     }
   }
 }

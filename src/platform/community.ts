@@ -209,17 +209,22 @@ export class Community {
     const before = this.#posts.get(id);
     const known = before?.now;
     if (!known) this.#refuseHeldId(id);
-    const kept = input.publishedAt === undefined ? (known?.publishedAt ?? null) : input.publishedAt;
+    // What is left out stays; null is as on a new post.
+    const {
+      isPinned = known?.isPinned,
+      type = known?.type,
+      publishedAt = known?.publishedAt,
+    } = input;
     const post: PostRecord = {
       id,
       roomId: input.roomId,
       userId: input.userId,
       title: input.title,
       contentHtml: input.contentHtml,
-      isPinned: input.isPinned ?? (input.isPinned === null ? false : (known?.isPinned ?? false)),
-      type: input.type ?? (input.type === null ? 'TEXT' : (known?.type ?? 'TEXT')),
+      isPinned: isPinned ?? false,
+      type: type ?? 'TEXT',
       createdAt: input.createdAt,
-      publishedAt: isPublished ? (kept ?? occurredAt) : kept,
+      publishedAt: publishedAt ?? (isPublished ? occurredAt : null),
       isPublished,
       wasPublished: isPublished || (known?.wasPublished ?? false),
     };
