@@ -252,6 +252,10 @@ describe('createMagicLink', () => {
     ['two slashes behind dots', { returnTo: '/.//evil.example' }, 'returnTo'],
     ['two slashes behind a way back', { returnTo: '/a/..//evil.example' }, 'returnTo'],
     ['a space', { returnTo: ' /welcome' }, 'returnTo'],
+    ['a step back', { returnTo: '/../admin' }, 'returnTo'],
+    ['a step back further on', { returnTo: '/a/b/..?x=1' }, 'returnTo'],
+    ['an encoded step back', { returnTo: '/%2E./admin#top' }, 'returnTo'],
+    ['a step that goes nowhere', { returnTo: '/a/./b' }, 'returnTo'],
   ])('refuses %s at its path, and makes nobody', async (_what, fields, name) => {
     const before = await community.readAll();
     const { errors } = await community.createMagicLink({
@@ -320,8 +324,20 @@ describe("a magic link's page", () => {
     expect(response.headers.get('set-cookie')).toBeNull();
     const policy = response.headers.get('content-security-policy') ?? '';
     expect(policy).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' https:\/\/community\.example; base-uri 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' https:\/\/community\.example https:; base-uri 'none'; frame-ancestors 'none'$/,
     );
+  });
+
+  it.each([
+    ['http://community.example:8080/c', "'self' http://community.example:8080 http: https:"],
+    ['http://[::1]:8080/', "'self' http: https:"],
+  ])('lets its form lead on from %s', async (communityUrl, targets) => {
+    const plain = await gateway.createBrand('Plain', { customAuthEnabled: true, communityUrl });
+    const input = { customAuthSub: 'x', phoneNumber: '1' };
+    const { url } = await communityOf(plain).createMagicLink(input);
+    const policy = (await open(url)).headers.get('content-security-policy');
+    expect(policy).toContain(`form-action ${targets};`);
+    expect((await landingOf(url)).href.startsWith(communityUrl)).toBe(true);
   });
 
   it('keeps its redirect from caches and from the referrer too', async () => {

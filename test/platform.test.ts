@@ -92,6 +92,8 @@ describe('createBrand', () => {
     ['an empty name', { name: '' }, 'name'],
     ['a name of 256 characters', { name: 'x'.repeat(256) }, 'name'],
     ['a relative community URL', { communityUrl: '/c' }, 'communityUrl'],
+    ['a user in it', { communityUrl: 'https://user@c.example' }, 'communityUrl'],
+    ['a password in it', { communityUrl: 'https://:pw@c.example' }, 'communityUrl'],
   ])('refuses %s, and makes no brand', async (_what, fields, name) => {
     const before = await gateway.platform.ask('{ brands(first: 100) { nodes { id } } }');
     const { errors } = await createBrand({

@@ -19,7 +19,6 @@ import { startGateway } from '../src/server.ts';
 import { createBrand } from './support/brand.ts';
 import { catalogueOf } from './support/catalogue.ts';
 import { createClient, type GraphqlClient, type Json } from './support/client.ts';
-import { communityOf } from './support/community.ts';
 import { makeDatabase, PLATFORM_KEY } from './support/gateway.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
@@ -84,13 +83,6 @@ async function makeDemo(databaseUrl: string): Promise<string> {
   return demo.token;
 }
 
-async function newCode(): Promise<string> {
-  const input = { customAuthSub: 'readme', email: 'readme@mail.example' };
-  const link = await communityOf(brand).createMagicLink(input);
-  const { headers } = await fetch(link.url, { method: 'POST', redirect: 'manual' });
-  return new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
-}
-
 /** Every field `userErrors` of an answer. */
 function userErrorsOf(answer: Json): Json[] {
   if (typeof answer !== 'object' || answer === null) return [];
@@ -123,7 +115,7 @@ const fieldsOf = (schema: GraphQLSchema) =>
 
 describe("README.md's examples", () => {
   const examples = blocksOf('graphql');
-  const isPlatform = (example: string) => /brands|redeemLoginCode|createApiKey/.test(example);
+  const isPlatform = (example: string) => /brands|createApiKey/.test(example);
   const commands = blocksOf('sh').filter((block) => block.includes('curl'));
 
   it('are commands that work in the order given', async () => {
@@ -153,10 +145,8 @@ describe("README.md's examples", () => {
   it.each(examples.map((example) => [/\w+ (\w+)/.exec(example)?.[1] ?? '', example]))(
     'work as they stand: %s',
     async (_name, example) => {
-      const values: Record<string, string> = { ...placeholders };
-      if (example.includes('"CODE"')) values.CODE = await newCode();
       const query = example.replace(/"([A-Z_]+)"/g, (text, name: string) =>
-        values[name] ? `"${values[name]}"` : text,
+        placeholders[name] ? `"${placeholders[name]}"` : text,
       );
       const client = isPlatform(example) ? platform : brand;
       const { data, errors } = await client.ask(query, {});

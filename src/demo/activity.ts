@@ -11,7 +11,7 @@ import type { Activity } from '../platform/community.ts';
 import { onStopSignal } from '../signals.ts';
 import { describe, Player } from './player.ts';
 
-const USAGE = `Usage: npm run activity -- [--rate <activities a second>] [--brand <id>]
+const USAGE = `Usage: npm run activity -- [--rate <activities a second>] [--brand <id>]   (mind the --)
 
 Lets members join, post, like and comment in the community of a brand, at the rate given (0.1 to
 500; 2 unless told), until it is stopped. The brand is the first one unless told. It finds the
@@ -52,13 +52,18 @@ try {
 }
 
 function readOptions(): Options {
-  const options = { rate: { type: 'string' }, brand: { type: 'string' } } as const;
-  let values: { rate?: string; brand?: string };
+  const options = {
+    rate: { type: 'string' },
+    brand: { type: 'string' },
+    help: { type: 'boolean' },
+  } as const;
+  let values: { rate?: string; brand?: string; help?: boolean };
   try {
     ({ values } = parseArgs({ options }));
   } catch (error) {
     throw new ActivityError(`${(error as Error).message}\n\n${USAGE}`);
   }
+  if (values.help) throw new ActivityError(USAGE);
   const rate = Number(values.rate ?? 2);
   if (!(rate >= 0.1 && rate <= MAX_ACTIVITIES)) {
     throw new ActivityError(`--rate must be from 0.1 to ${MAX_ACTIVITIES}.\n\n${USAGE}`);

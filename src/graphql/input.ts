@@ -73,23 +73,36 @@ export function url(about: string): Bounded<string> {
  * a browser would read as the start of a host, `//` and its like, is refused. Kept as given.
  */
 export function localPath(about: string, max: number): Bounded<string> {
-  const rule = `A path of at most ${max} characters that begins with one slash.`;
+  const rule = `A path of at most ${max} characters that begins with one slash and has no steps back.`;
   const schema = storable(z.string())
-    .max(max, `must be at most ${max} characters`)
+    .max(max, {
+      error: ({ input }) => `must be at most ${max} characters, and is ${(input as string).length}`,
+    })
     .refine(
       isLocalPath,
-      'must be a path that begins with one slash and leads to no other host, as in /welcome?tab=new',
+      'must be a path that begins with one slash, has no steps back and leads to no other host, as in /welcome?tab=new',
     );
   return bounded(about, rule, schema);
 }
 
 function isLocalPath(value: string): boolean {
   // Browsers read a backslash as a slash, and pass over tabs and line ends.
-  if (!value.startsWith('/') || /[\s\p{Cc}\\]/u.test(value)) return false;
+  if (!/^\/(?!\/)/.test(value) || /[\s\p{Cc}\\]/u.test(value)) return false;
+  const [path = ''] = value.split(/[?#]/, 1);
+  // It goes behind a path, which it must not leave either.
+  if (path.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) return false;
   const base = 'http://host.invalid';
-  if (!URL.canParse(value, base)) return false;
-  const url = new URL(value, base);
-  return url.origin === base && !url.pathname.startsWith('//');
+  return URL.canParse(value, base) && new URL(value, base).origin === base;
+}
+
+/** As `url`, for an address to lead people to: without a user name or a password in it. */
+export function landingUrl(about: string): Bounded<string> {
+  const { description, validate } = url(about);
+  const schema = validate.schema.refine(
+    (value) => !URL.canParse(value) || !/^[^/]*\/\/[^/?#]*@/.test(value),
+    'must not hold a user name or a password',
+  );
+  return { description: `${description} Without user name or password.`, validate: { schema } };
 }
 
 /** A whole number from `min` to the largest that the column holds. */

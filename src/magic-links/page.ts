@@ -13,6 +13,7 @@ const STYLE = `
 body { font: 1.125rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 32rem; padding: 15vh 1.5rem 2rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; }
 button { font: inherit; font-weight: 600; padding: .75rem 1.5rem; border: 2px solid; border-radius: .5rem; cursor: pointer; }
+button:focus-visible { outline: .25rem solid; outline-offset: .25rem; }
 `;
 
 const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
@@ -43,7 +44,12 @@ export function createLinkPage(em: EntityManager) {
     }
     const link = await findMagicLink(em, token);
     if (!link) {
-      return show(response, 404, 'This link is unknown', 'Check that you have opened all of it.');
+      return show(
+        response,
+        404,
+        'This link is unknown',
+        'Check that you have opened all of it, or ask for a new one.',
+      );
     }
     if (link.status !== 'GOOD') {
       const again = `Ask for a new one where you wanted to sign in to ${link.brandName}.`;
@@ -64,10 +70,20 @@ function redirect(response: ServerResponse, location: string): void {
 
 function showButton(response: ServerResponse, { brandName, communityUrl }: LinkStanding): void {
   const title = `Sign in to ${brandName}`;
-  // Browsers hold the redirect that answers a form to the same rule as the form.
-  const headers = headersFor(["'self'", new URL(communityUrl).origin]);
+  const headers = headersFor(formTargetsOf(new URL(communityUrl)));
   const body = `<form method="post"><button type="submit">Sign in</button></form>`;
   response.writeHead(200, headers).end(renderPage(title, body));
+}
+
+/**
+ * Where the form may lead. Browsers hold every redirect that answers a form to the same rule as the
+ * form: the brand's community must be allowed, and whatever of its own it leads on to, as from
+ * example.com to www.example.com.
+ */
+function formTargetsOf({ origin, hostname, protocol }: URL): string[] {
+  // A policy has no form for an IPv6 address.
+  const own = hostname.startsWith('[') ? [] : [origin];
+  return ["'self'", ...own, ...(protocol === 'http:' ? ['http:', 'https:'] : ['https:'])];
 }
 
 function show(response: ServerResponse, status: number, title: string, text: string): void {

@@ -55,7 +55,7 @@ const MemberUpdatedInput = builder.inputType('MemberUpdatedInput', {
     phoneNumber: t.string({ required: false, ...phoneNumber(MEMBER.phoneNumber) }),
     isEmailVerified: t.boolean({
       required: false,
-      description: `${MEMBER.isEmailVerified} Not null.`,
+      description: `${MEMBER.isEmailVerified} Left out, it stays, also when the email changes. Not null.`,
     }),
     role: t.string({ required: false, ...text(`${MEMBER.role} Not null.`, MAX_WORD) }),
     profilePictureUrl: t.string({ required: false, ...url(MEMBER.profilePictureUrl) }),

@@ -11,7 +11,7 @@ import {
 import { encodeCursor } from '../database/cursors.ts';
 import { BadInputError, NotFoundError, type UserError } from '../errors.ts';
 import { DESCRIPTIONS } from '../graphql/descriptions.ts';
-import { id, MAX_LINE, refuseNull, text, url } from '../graphql/input.ts';
+import { id, landingUrl, MAX_LINE, refuseNull, text } from '../graphql/input.ts';
 import { builder, toPayload, UserErrorRef } from './builder.ts';
 import { createBrandWithKey, createKeyForBrand } from './service.ts';
 
@@ -148,7 +148,7 @@ const CreateBrandInputRef = builder.inputType('CreateBrandInput', {
   description: 'A new brand.',
   fields: (t) => ({
     name: t.string({ required: true, ...text(FIELDS.name, MAX_LINE) }),
-    communityUrl: t.string({ required: true, ...url(FIELDS.communityUrl) }),
+    communityUrl: t.string({ required: true, ...landingUrl(FIELDS.communityUrl) }),
     customAuthEnabled: t.boolean({
       required: false,
       description: `${FIELDS.customAuthEnabled} False unless told.`,
@@ -167,7 +167,7 @@ const UpdateBrandInputRef = builder.inputType('UpdateBrandInput', {
   fields: (t) => ({
     id: t.id({ required: true, ...id('The id of the brand.') }),
     name: t.string({ required: false, ...text(`${FIELDS.name} Not null.`, MAX_LINE) }),
-    communityUrl: t.string({ required: false, ...url(`${FIELDS.communityUrl} Not null.`) }),
+    communityUrl: t.string({ required: false, ...landingUrl(`${FIELDS.communityUrl} Not null.`) }),
     customAuthEnabled: t.boolean({
       required: false,
       description: `${FIELDS.customAuthEnabled} Not null.`,

@@ -288,7 +288,7 @@ export class Community {
     // One that is being deleted here is free again.
     const isFreed = (member?.wasDeleted || post?.wasDeleted) && !member?.now && !post?.now;
     const isHeld = member?.now || post?.now || (this.#heldIds.has(id) && !isFreed);
-    if (isHeld) this.#refuse('id', `Another record already has the id ${id}.`);
+    if (isHeld) this.#refuse('id', `A record already has the id ${id}.`);
   }
 
   #refuseTaken(holders: Map<string, string>, field: string, value: string, id: string): void {
