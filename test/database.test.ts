@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 import { authenticate } from '../src/api-keys/service.ts';
 import { countRecords } from '../src/database/paging.ts';
-import { queryInside } from '../src/database/statements.ts';
+import { query, queryInside } from '../src/database/statements.ts';
 import { writeForBrand } from '../src/database/write.ts';
 import { CountTimedOutError, UnauthenticatedError } from '../src/errors.ts';
 import { createBrandWithKey, createKeyForBrand } from '../src/platform/service.ts';
@@ -132,6 +132,34 @@ describe('instants', () => {
     await bulk;
     const two = await findProductByStoreId(em, brand, 'two');
     expect(two!.createdAt >= lockedUntil).toBe(true);
+  });
+});
+
+describe.runIf(inject('database').kind === 'postgresql')('the pool', () => {
+  it('has all its connections again after the server has closed them in mid-write', async () => {
+    const em = orm.em as EntityManager;
+    const { brand } = await createBrandWithKey(em, {
+      name: 'P',
+      communityUrl: 'https://c.example',
+    });
+    for (let round = 0; round < 2; round++) {
+      const writes = Array.from({ length: 12 }, (_, n) =>
+        writeForBrand(em, brand.id, async (tx) => {
+          await queryInside(tx, `select pg_sleep(${n < 9 ? 5 : 0})`, []);
+        }),
+      );
+      const outcomes = Promise.allSettled(writes);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await em.execute(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`);
+      const failed = (await outcomes).filter(({ status }) => status === 'rejected');
+      expect(failed.length).toBeGreaterThan(5);
+    }
+    // All ten at once: none is missing.
+    const startedAt = performance.now();
+    const reads = Array.from({ length: 10 }, () => query(em, 'select pg_sleep(0.5)', []));
+    await Promise.all(reads);
+    expect(performance.now() - startedAt).toBeLessThan(950);
   });
 });
 

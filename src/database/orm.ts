@@ -13,6 +13,9 @@ import { Post } from '../posts/entity.ts';
 import { Product, ProductVariant } from '../products/entity.ts';
 import { CatalogueMigration } from './migrations/001-catalogue.ts';
 import { CommunityMigration } from './migrations/002-community.ts';
+import { releaseDeadConnections } from './pool.ts';
+
+releaseDeadConnections();
 
 /** Where the records are: a folder for PGlite, or a PostgreSQL server. */
 export type DatabaseLocation =
