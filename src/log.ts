@@ -2,15 +2,20 @@ import { type Logger, pino } from 'pino';
 
 import type { LogLevel } from './config.ts';
 
-/** An error without its other properties: a driver's hold the values of the statement that failed. */
+/**
+ * An error without what may hold personal data: its other properties, such as the values of the
+ * statement that failed, and what MikroORM appends to the message, PostgreSQL's detail, which holds
+ * the row.
+ */
 export const LOG_SERIALIZERS = {
-  err: ({ name, message, stack, code }: Error & { code?: unknown }) => ({
-    name,
-    code,
-    message,
-    stack,
-  }),
+  err: ({ name, message, stack, code }: Error & { code?: unknown }) => {
+    const shown = message.replace(DETAIL, '');
+    return { name, code, message: shown, stack: stack?.replace(message, () => shown) };
+  },
 };
+
+/** As in "duplicate key value violates unique constraint … - detail: Key (username)=(mara) …". */
+const DETAIL = /\s*- (detail|hint|context): [^]*$/i;
 
 /**
  * The log: one JSON object a line on standard error, so that standard output stays for people.

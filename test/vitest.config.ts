@@ -6,7 +6,12 @@ import { defineConfig } from 'vitest/config';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Tests that start no gateway, or their own kind of one: once is enough. */
-const ONCE = ['test/config.test.ts', 'test/schema.test.ts', 'test/database/*.test.ts'];
+const ONCE = [
+  'test/config.test.ts',
+  'test/log.test.ts',
+  'test/schema.test.ts',
+  'test/database/*.test.ts',
+];
 
 /** Starting a process, or a database in it, takes seconds on a busy machine with two cores. */
 const TIMEOUT_MS = 60_000;
