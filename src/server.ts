@@ -21,7 +21,7 @@ import { createGraphqlHandler, type GraphqlHandler, type RequestFacts } from './
 import { Loaders } from './graphql/loaders.ts';
 import { brandSchema } from './graphql/schema.ts';
 import { createLinkMailer } from './magic-links/mail.ts';
-import { createLinkPage, MAGIC_LINK_PATH } from './magic-links/page.ts';
+import { createLinkPage, MAGIC_LINK_PATH, showFault } from './magic-links/page.ts';
 import type { LinkOutlet } from './magic-links/service.ts';
 import type { PlatformContext } from './platform/builder.ts';
 import { platformSchema } from './platform/schema.ts';
@@ -137,6 +137,9 @@ async function serve(
   );
   server.setTimeout(IDLE_TIMEOUT_MS);
   await listen(server, config);
+  if (config.publicUrl === undefined && isUnspecified(config.host)) {
+    log.warn({ url: readUrl() }, 'magic links lead to this address; PUBLIC_URL sets another');
+  }
   return {
     url: readUrl(),
     platformKey,
@@ -147,6 +150,11 @@ async function serve(
       dataDir?.release();
     },
   };
+}
+
+/** Whether a host is no address that somebody could reach, but stands for all of them. */
+function isUnspecified(host: string): boolean {
+  return host === '0.0.0.0' || /^(0*:)+0*$/.test(host);
 }
 
 function isPublic({ publicUrl }: Config): boolean {
@@ -233,8 +241,8 @@ async function handle(
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10;
     const status = response.writableFinished ? response.statusCode : 'aborted';
     const { requestId, logFields } = facts;
-    // Whoever has the token of a link can sign in with it.
-    const shownPath = isLinkPath ? `${MAGIC_LINK_PATH}:token` : path;
+    // Whoever has the token of a link can sign in with it; the link may be mangled on the way.
+    const shownPath = path.replace(/[\w-]{40,}/g, ':token');
     const { method } = request;
     log.info({ requestId, method, path: shownPath, status, durationMs, ...logFields }, 'request');
   });
@@ -254,6 +262,7 @@ async function handle(
     const { requestId } = facts;
     log.error({ requestId, err: error }, 'a request failed unexpectedly');
     if (response.headersSent) response.destroy();
+    else if (isLinkPath) showFault(response, requestId);
     else refuse(response, 500, MASKED_MESSAGE, { code: 'INTERNAL_SERVER_ERROR', requestId });
   }
 }

@@ -136,6 +136,25 @@ describe('updateMemberGroup', () => {
     expect(await community.readAll()).toEqual(before);
   });
 
+  it('has the bounds that createMemberGroup has, and changes nothing', async () => {
+    const { memberGroup } = await community.createGroup({ name: 'Keep', brandMemberBadge: BADGE });
+    const before = await community.readAll();
+    for (const [fields, path] of [
+      [{ name: '' }, ['name']],
+      [{ name: 'x'.repeat(256) }, ['name']],
+      [badge({ name: '' }), ['brandMemberBadge', 'name']],
+      [badge({ foregroundColor: '#ggffff' }), ['brandMemberBadge', 'foregroundColor']],
+      [badge({ backgroundColor: '#ffffff ' }), ['brandMemberBadge', 'backgroundColor']],
+    ] as const) {
+      const { errors } = await community.updateGroup({ id: memberGroup.id, ...fields });
+      expect(errors[0].extensions.issues[0].path).toEqual(['input', ...path]);
+    }
+    expect(await community.readAll()).toEqual(before);
+    const name = 'x'.repeat(255);
+    const taken = await community.updateGroup({ id: memberGroup.id, name, ...badge({ name }) });
+    expect(taken.memberGroup).toMatchObject({ name, brandMemberBadge: { name } });
+  });
+
   it("answers NOT_FOUND for an unknown group and for another brand's, which stays", async () => {
     const { memberGroup } = await communityOf(other).createGroup({ name: 'Theirs' });
     const before = await communityOf(other).readAll();

@@ -1,7 +1,7 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { Json } from './support/client.ts';
 import { applicationOf, communityOf } from './support/community.ts';
@@ -136,6 +136,55 @@ describe('createMagicLink of a brand that has its links mailed', () => {
     }
     expect(server.mails).toHaveLength(2);
     expect(await community.readAll()).toEqual(before);
+  });
+
+  it('gives no link to a member who is banned while the mail goes out', async () => {
+    let ban = async (): Promise<unknown> => undefined;
+    const server = await startMailServer({
+      onData: (stream, _session, done) => {
+        const finish = async () => {
+          await ban();
+          done();
+        };
+        stream.resume().on('end', () => void finish());
+      },
+    });
+    const { community } = await startWithMail(server.url);
+    const input = { customAuthSub: 's', email: 'banned@example.com' };
+    const { userId } = await community.createMagicLink(input);
+    ban = () => community.updateMember({ id: userId, isBanned: true });
+    const refused = await community.createMagicLink({ ...input, phoneNumber: '1' });
+    expect(refused).toMatchObject({ userId: null, userErrors: [{ code: 'MEMBER_BANNED' }] });
+    expect((await community.readMember(userId)).phoneNumber).toBeNull();
+  });
+
+  it('ends the connection to a mail server that drips', async () => {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+      socket.write('220 drip\r\n');
+      let isBody = false;
+      socket.on('data', (chunk: Buffer) => {
+        const text = chunk.toString();
+        if (isBody && text.endsWith('\r\n.\r\n')) {
+          const timer = setInterval(() => socket.write('250-x\r\n'), 1_000);
+          socket.on('close', () => clearInterval(timer));
+        } else if (/^DATA/i.test(text)) {
+          isBody = true;
+          socket.write('354 go on\r\n');
+        } else if (!isBody) socket.write('250 ok\r\n');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanUps.push(() => new Promise((resolve) => server.close(() => resolve())));
+    const { port } = server.address() as AddressInfo;
+    const { community } = await startWithMail(`smtp://127.0.0.1:${port}`);
+    const startedAt = performance.now();
+    const refused = await community.createMagicLink({ customAuthSub: 's', email: 'd@example.com' });
+    expect(refused.userErrors[0].code).toBe('MAIL_UNAVAILABLE');
+    expect(performance.now() - startedAt).toBeLessThan(17_000);
+    await vi.waitFor(() => expect(sockets.size).toBe(0));
   });
 
   it('sends no mail to a banned member', async () => {

@@ -285,6 +285,13 @@ describe('createMagicLink', () => {
     expect(landing.searchParams.get('state')).toBe(bounds.state);
   });
 
+  it('keeps queries as they were given', async () => {
+    const { url } = await linkFor({ returnTo: '/x?flag&a=%20b+c&empty=', state: 's p' });
+    expect((await landingOf(url)).href).toMatch(
+      /^https:\/\/community\.example\/c\/x\?lang=en&flag&a=%20b\+c&empty=&state=s%20p&code=[\w-]{43}$/,
+    );
+  });
+
   it('lets neither returnTo nor the community set code and state', async () => {
     const { url } = await linkFor({ returnTo: '/x?code=evil&state=evil&a=1' });
     const landing = await landingOf(url);
@@ -386,13 +393,21 @@ describe("a magic link's page", () => {
 
   it("does not let another site's page press the button", async () => {
     const { url } = await linkFor();
-    const response = await open(url, {
-      method: 'POST',
-      headers: { 'sec-fetch-site': 'cross-site' },
-    });
-    expect(response.status).toBe(200);
-    const own = await open(url, { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' } });
-    expect(own.status).toBe(303);
+    const press = async (headers: Record<string, string>) =>
+      (await open(url, { method: 'POST', headers })).status;
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'nonsense' },
+      { 'sec-fetch-site': 'none', origin: `${gateway.url}1` },
+    ]) {
+      expect(await press(headers as Record<string, string>)).toBe(200);
+    }
+    expect(await press({ 'sec-fetch-site': 'same-origin', origin: 'null' })).toBe(303);
+    const second = await linkFor();
+    const own = { 'sec-fetch-site': 'same-origin', origin: gateway.url };
+    expect((await open(second.url, { method: 'POST', headers: own })).status).toBe(303);
   });
 
   it('goes away with the member', async () => {
@@ -407,6 +422,9 @@ describe("a magic link's page", () => {
     const landing = await landingOf(url);
     await application.redeem(landing.searchParams.get('code')!);
     await spend(`${url}x`);
+    for (const path of ['/x/magic-links/', '//magic-links/', '/Magic-Links/', '/magic-links%2F']) {
+      await open(`${gateway.url}${path}${url.slice(-43)}`);
+    }
     const log = JSON.stringify(gateway.logLines);
     expect(log).toContain('"path":"/magic-links/:token"');
     for (const secret of [

@@ -29,9 +29,11 @@ const record = (...whats: object[]) =>
   recordActivity(em, { brandId, activities: whats.map((what) => activity(what) as Activity) });
 
 /** What is recorded of the brand, in order. */
-const readOutbox = (): Promise<{ type: string; data: object; occurred_at: unknown }[]> =>
+const readOutbox = (): Promise<
+  { type: string; data: object; occurred_at: unknown; room_id: unknown }[]
+> =>
   em.execute(
-    'select type, data, occurred_at, user_id from outbox where brand_id = ? order by sequence',
+    'select type, data, occurred_at, user_id, room_id from outbox where brand_id = ? order by sequence',
     [brandId],
   );
 const readEvents = async () => (await readOutbox()).map(({ type, data }) => [type, data]);
@@ -87,6 +89,7 @@ describe('the outbox', () => {
     const user = { id: post.userId, customAuthSub: null, email: null };
     const data = { postId: post.id, userId: post.userId, user, title: 'A post' };
     expect(await readEvents()).toEqual([['post.created', data]]);
+    expect((await readOutbox())[0]).toMatchObject({ room_id: post.roomId });
   });
 
   it('gets user.joined from a magic link that makes a member, once', async () => {
@@ -148,7 +151,7 @@ describe('the outbox', () => {
     // Neither is shown by its id: activities are the sender's own, links are known by their tokens.
     const shown = tables
       .map(({ name }) => name)
-      .filter((n) => !['activity', 'magic_link'].includes(n));
+      .filter((n) => !['activity', 'chosen_id', 'magic_link'].includes(n));
     expect(shown.toSorted()).toEqual(RECORD_TABLES.toSorted());
   });
 });

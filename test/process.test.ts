@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -6,11 +7,20 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { Client } from 'pg';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 
+import { openDatabase } from '../src/database/database.ts';
 import { createBrand } from './support/brand.ts';
 import { catalogueOf, productInput, variantInput } from './support/catalogue.ts';
 import { createClient, type Json } from './support/client.ts';
+import {
+  activity,
+  applicationOf,
+  communityOf,
+  memberInput,
+  postInput,
+} from './support/community.ts';
 import { makeDatabase, PLATFORM_KEY } from './support/gateway.ts';
 import { failToStart, type GatewayProcess, startProcess } from './support/process.ts';
 
@@ -240,6 +250,11 @@ describe.runIf(isEmbedded)('the embedded kind', () => {
       deleteRecords: ['socks'],
     });
     await first.stop();
+    // As if the first start had been killed before it put members into groups.
+    const opened = await openDatabase({ kind: 'embedded', dataDir: join(DATA_DIR, 'database') });
+    await opened.em.execute('delete from group_membership');
+    await opened.em.execute("delete from member_group where name = 'Newsletter'");
+    await opened.close();
     rmSync(join(DATA_DIR, 'demo-key'));
     const second = await start({ DATA_DIR, PORT });
     const key = readFileSync(join(DATA_DIR, 'platform-key'), 'utf8').trim();
@@ -255,7 +270,15 @@ describe.runIf(isEmbedded)('the embedded kind', () => {
     expect(answer.data).toEqual({ products: { totalCount: 13 }, product: { title: 'Mine' } });
     const { data: community } = await demo.ask(DEMO_COMMUNITY);
     expect([community.members.totalCount, community.posts.totalCount]).toEqual([12, 10]);
-    expect(community.memberGroups.nodes).toHaveLength(3);
+    const sizes = community.memberGroups.nodes.map(({ name, members }: Json) => [
+      name,
+      members.nodes.length,
+    ]);
+    expect(sizes).toEqual([
+      ['Trail Guides', 3],
+      ['Gear Testers', 4],
+      ['Newsletter', 5],
+    ]);
   });
 
   it("refuses MikroORM's command line beside it, which would destroy its database", async () => {
@@ -293,6 +316,24 @@ describe.runIf(isEmbedded)('the embedded kind', () => {
     expect((await platformOf(gateway).ask('{ brands { nodes { id } } }')).status).toBe(200);
   });
 });
+
+async function startTwo(fields: object = {}) {
+  const environment = await database();
+  const replicas = await Promise.all([1, 2].map(() => start(environment)));
+  const brand = await createBrand(replicas[0]!.url, platformOf(replicas[0]!), 'Shared', fields);
+  return { environment, replicas, brand };
+}
+
+/** A number that the database is asked for. */
+async function readNumber({ DATABASE_URL }: Record<string, string>, sql: string): Promise<number> {
+  const client = new Client({ connectionString: DATABASE_URL });
+  await client.connect();
+  const { rows } = await client.query(`select (${sql})::int as number`);
+  await client.end();
+  return rows[0].number as number;
+}
+
+const DEADLOCKS = 'select deadlocks from pg_stat_database where datname = current_database()';
 
 describe.runIf(!isEmbedded)('replicas on one PostgreSQL', () => {
   it('migrate an empty database when they start at the same moment, and serve one another’s writes', async () => {
@@ -335,6 +376,104 @@ describe.runIf(!isEmbedded)('replicas on one PostgreSQL', () => {
     const outcomes = answers.flatMap(({ results }) => results.map(({ outcome }: Json) => outcome));
     expect(outcomes.filter((outcome) => outcome === 'CREATED')).toHaveLength(100);
     expect(outcomes.filter((outcome) => outcome === 'UNCHANGED')).toHaveLength(300);
+  });
+
+  it('record each activity once, whichever of them it came to', async () => {
+    const { brand, replicas } = await startTwo();
+    const applications = replicas.map((replica) => applicationOf(platformOf(replica), brand.id));
+    const members = Array.from({ length: 50 }, (_, n) => memberInput(`racer${n}`));
+    const joined = members.map((memberJoined) => activity({ memberJoined }));
+    for (let round = 0; round < 5; round++) {
+      const updates = members.map(({ id }) =>
+        activity({ memberUpdated: { id, lastName: `${round}` } }),
+      );
+      const batch = round === 0 ? joined : updates;
+      const answers = await Promise.all(
+        [batch, batch.toReversed(), batch].flatMap((activities) =>
+          applications.map((application) => application.record(activities)),
+        ),
+      );
+      expect(answers.flatMap(({ userErrors }) => userErrors)).toEqual([]);
+      expect(answers.map(({ recordedCount }) => recordedCount).toSorted()).toEqual([
+        0, 0, 0, 0, 0, 50,
+      ]);
+    }
+  });
+
+  it('record the first publication of a post once, though both are told of one', async () => {
+    const { environment, brand, replicas } = await startTwo();
+    const applications = replicas.map((replica) => applicationOf(platformOf(replica), brand.id));
+    for (let round = 1; round <= 5; round++) {
+      const posts = Array.from({ length: 50 }, () => postInput(randomUUID()));
+      const drafts = posts.map((post) => ({ postSaved: { ...post, isPublished: false } }));
+      await applications[0]!.mustRecord(...drafts);
+      await Promise.all(
+        applications.map((application) =>
+          application.mustRecord(...posts.map((postSaved) => ({ postSaved }))),
+        ),
+      );
+      const sql = "select count(*) from outbox where type = 'post.created'";
+      expect(await readNumber(environment, sql)).toBe(50 * round);
+    }
+  });
+
+  it('make one member of many magic links for somebody new, at once and without deadlocks', async () => {
+    const { environment, brand, replicas } = await startTwo({ customAuthEnabled: true });
+    const communities = replicas.map(({ url }) =>
+      communityOf(createClient(`${url}/graphql`, brand.token)),
+    );
+    const before = await readNumber(environment, DEADLOCKS);
+    for (let round = 0; round < 10; round++) {
+      const customAuthSub = `sub-${round}`;
+      const startedAt = performance.now();
+      const links = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          communities[n % 2]!.createMagicLink({ customAuthSub, phoneNumber: String(n) }),
+        ),
+      );
+      expect(links.flatMap(({ userErrors, errors }) => userErrors ?? errors)).toEqual([]);
+      expect(new Set(links.map(({ userId }) => userId)).size).toBe(1);
+      // A deadlock takes a second to be seen.
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+    }
+    // What a backend has counted is seen at the latest when it has been idle for a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await readNumber(environment, DEADLOCKS)).toBe(before);
+  });
+
+  it('give an id that two brands choose at once to one of them, for whatever it is chosen', async () => {
+    const { brand, replicas } = await startTwo();
+    const other = await createBrand(replicas[1]!.url, platformOf(replicas[1]!), 'Other');
+    const author = randomUUID();
+    const post = (id: string) => activity({ postSaved: postInput(author, { id }) });
+    const member = (id: string) => activity({ memberJoined: { ...memberInput(id), id } });
+    for (const kinds of [
+      [post, post],
+      [member, member],
+      [member, post],
+    ]) {
+      for (let round = 0; round < 8; round++) {
+        const ids = Array.from({ length: 20 }, () => randomUUID() as string);
+        const answers = await Promise.all(
+          [brand.id, other.id].map((brandId, index) =>
+            applicationOf(platformOf(replicas[index]!), brandId).record(
+              ids.map((id) => kinds[index]!(id)),
+            ),
+          ),
+        );
+        const counts = answers.map(({ recordedCount }) => recordedCount);
+        expect(counts.toSorted()).toEqual([0, 20]);
+        const loser = answers.find(({ recordedCount }) => recordedCount === 0);
+        const codes = loser.userErrors.map(({ code }: Json) => code);
+        expect(codes).toEqual(Array<string>(20).fill('TAKEN'));
+        const winner = counts.indexOf(20);
+        const client = createClient(`${replicas[0]!.url}/graphql`, [brand, other][winner]!.token);
+        const { data } = await client.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+          ids,
+        });
+        expect(data.nodes).toEqual(ids.map((id) => ({ id })));
+      }
+    }
   });
 
   it('say what is wrong when the database cannot be reached, without its password', async () => {

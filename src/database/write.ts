@@ -44,6 +44,11 @@ export async function write<T>(
   }
 }
 
+/** What a write had looked up was no longer so when it came to writing; `retryLostRace` runs it again. */
+export class LostRaceError extends Error {
+  override name = 'LostRaceError';
+}
+
 /**
  * Runs a whole write again, up to 4 times in all, that first looked for a record, found none, and
  * then lost the race to make it: the next look finds the winner's. The index decides, as it should;
@@ -54,7 +59,8 @@ export async function retryLostRace<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (tries >= MAX_TRIES || !isUniqueViolation(error)) throw error;
+      const isLost = error instanceof LostRaceError || isUniqueViolation(error);
+      if (tries >= MAX_TRIES || !isLost) throw error;
     }
   }
 }

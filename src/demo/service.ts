@@ -5,7 +5,7 @@ import { type BrandSummary, listBrands } from '../brands/service.ts';
 import type { DataDir } from '../database/data-dir.ts';
 import { query } from '../database/statements.ts';
 import { UnauthenticatedError } from '../errors.ts';
-import { createGroup } from '../groups/service.ts';
+import { type BadgeInput, createGroup } from '../groups/service.ts';
 import { updateMember } from '../members/service.ts';
 import { recordActivity } from '../platform/activity.ts';
 import { createBrandWithKey, createKeyForBrand } from '../platform/service.ts';
@@ -41,10 +41,10 @@ export async function fillCommunity(em: EntityManager, brand: BrandSummary): Pro
   if ((await isEmpty(em, 'member', brand.id)) && (await isEmpty(em, 'post', brand.id))) {
     await recordActivity(em, { brandId: brand.id, activities: makeDemoActivities() });
   }
-  if (!(await isEmpty(em, 'member_group', brand.id))) return;
+  if (!(await isEmpty(em, 'group_membership', brand.id))) return;
   const groupIds = new Map<string, string[]>();
   for (const { name, badge, usernames } of DEMO_GROUPS) {
-    const { id } = await createGroup(em, brand, { name, brandMemberBadge: badge });
+    const id = await findOrMakeGroup(em, brand, name, badge);
     for (const username of usernames) {
       groupIds.set(username, [...(groupIds.get(username) ?? []), id]);
     }
@@ -57,6 +57,18 @@ export async function fillCommunity(em: EntityManager, brand: BrandSummary): Pro
   for (const { id, username } of members) {
     await updateMember(em, brand, { id, groupIds: groupIds.get(username) });
   }
+}
+
+/** A start that was killed may have left some of the groups. */
+async function findOrMakeGroup(
+  em: EntityManager,
+  brand: BrandSummary,
+  name: string,
+  badge: BadgeInput | null,
+): Promise<string> {
+  const text = 'select id from member_group where brand_id = $1 and name = $2';
+  const [known] = await query<{ id: string }>(em, text, [brand.id, name]);
+  return (known ?? (await createGroup(em, brand, { name, brandMemberBadge: badge }))).id;
 }
 
 async function makeBrandOrKey(em: EntityManager): Promise<{ id: string; token: string }> {
@@ -72,7 +84,7 @@ async function makeBrandOrKey(em: EntityManager): Promise<{ id: string; token: s
 
 async function isEmpty(
   em: EntityManager,
-  table: 'product' | 'product_variant' | 'member' | 'post' | 'member_group',
+  table: 'product' | 'product_variant' | 'member' | 'post' | 'group_membership',
   brandId: string,
 ): Promise<boolean> {
   const rows = await query(em, `select 1 from ${table} where brand_id = $1 limit 1`, [brandId]);

@@ -37,6 +37,8 @@ export type NewEvent = {
     /** ISO 8601. When it happened, which may be long before it is recorded. */
     occurredAt: string;
     data: EventData[Type];
+    /** The room of the post that was created; by it the event can be asked for. */
+    roomId?: Type extends 'post.created' ? string : never;
   };
 }[keyof EventData];
 
@@ -61,9 +63,9 @@ export async function recordEvents(
   const rows = events.map((event) => ({ ...event, id: newId() }));
   await queryInside(
     tx,
-    `insert into outbox (event_id, brand_id, type, occurred_at, user_id, data)
+    `insert into outbox (event_id, brand_id, type, occurred_at, user_id, room_id, data)
      select (e.event ->> 'id')::uuid, $1, e.event ->> 'type', (e.event ->> 'occurredAt')::timestamptz,
-            (e.event -> 'data' ->> 'userId')::uuid, e.event -> 'data'
+            (e.event -> 'data' ->> 'userId')::uuid, (e.event ->> 'roomId')::uuid, e.event -> 'data'
      from jsonb_array_elements($2::jsonb) with ordinality as e (event, place) order by e.place`,
     [brandId, JSON.stringify(rows)],
   );

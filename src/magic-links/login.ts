@@ -78,18 +78,23 @@ export function toLandingUrl(
   code: string,
 ): string {
   const landing = new URL(communityUrl);
-  if (returnTo !== null) {
-    const [, path = '', search = '', hash = ''] =
-      /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(returnTo) ?? [];
-    landing.pathname = landing.pathname.replace(/\/+$/, '') + path;
-    for (const [name, value] of new URLSearchParams(search))
-      landing.searchParams.append(name, value);
-    if (hash) landing.hash = hash;
-  }
-  landing.searchParams.delete('state');
-  if (state !== null) landing.searchParams.set('state', state);
-  landing.searchParams.set('code', code);
+  const [, path = '', search = '', hash = ''] =
+    /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(returnTo ?? '') ?? [];
+  if (path) landing.pathname = landing.pathname.replace(/\/+$/, '') + path;
+  if (hash) landing.hash = hash;
+  // As text, since going through URLSearchParams would write what they gave in another way.
+  const given = [landing.search, search].flatMap((query) => query.slice(1).split('&'));
+  const kept = given.filter((part) => part !== '' && !OWN_PARAMETERS.has(nameOf(part)));
+  if (state !== null) kept.push(`state=${encodeURIComponent(state)}`);
+  landing.search = [...kept, `code=${code}`].join('&');
   return landing.href;
+}
+
+/** What the redirect adds to the query, and nobody else may. */
+const OWN_PARAMETERS: ReadonlySet<string | undefined> = new Set(['state', 'code']);
+
+function nameOf(parameter: string): string | undefined {
+  return new URLSearchParams(parameter).keys().next().value;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+
 import { createTransport } from 'nodemailer';
 import type { Logger } from 'pino';
 
@@ -8,6 +10,18 @@ import { LINK_LIFETIME_MINUTES, type LinkOutlet } from './service.ts';
 /** How long the mail server may take over each step, and over all of them. */
 const STEP_TIMEOUT_MS = 5_000;
 const TOTAL_TIMEOUT_MS = 15_000;
+
+const TRANSPORT = {
+  connectionTimeout: STEP_TIMEOUT_MS,
+  greetingTimeout: STEP_TIMEOUT_MS,
+  dnsTimeout: STEP_TIMEOUT_MS,
+  socketTimeout: STEP_TIMEOUT_MS,
+  disableFileAccess: true,
+  disableUrlAccess: true,
+};
+
+/** How many mails one process hands over at once; more are refused, as if the server were down. */
+const MAX_IN_FLIGHT = 50;
 
 /** There is no such mailbox, or there can be none (RFC 5321, 4.2.3). */
 const BAD_ADDRESS: ReadonlySet<unknown> = new Set([501, 550, 551, 553]);
@@ -29,16 +43,14 @@ export function createLinkMailer({ smtpUrl, from, log }: MailerOptions): LinkOut
       throw new RefusedError({ code: 'MAIL_UNAVAILABLE', field: null, message });
     };
   }
-  const transport = createTransport({
-    url: smtpUrl,
-    connectionTimeout: STEP_TIMEOUT_MS,
-    greetingTimeout: STEP_TIMEOUT_MS,
-    dnsTimeout: STEP_TIMEOUT_MS,
-    socketTimeout: STEP_TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  let inFlight = 0;
   return async ({ to, brandName, url }) => {
+    if (inFlight >= MAX_IN_FLIGHT) throw mailUnavailable();
+    inFlight += 1;
+    // Its own, so that it can be ended: nodemailer would keep up one that drips for ever.
+    const socket = new Socket();
+    const deadline = setTimeout(() => socket.destroy(), TOTAL_TIMEOUT_MS);
+    const transport = createTransport({ ...TRANSPORT, url: smtpUrl, socket });
     const mail = {
       from: { name: brandName, address: from },
       // As an object, so that it is one address whatever stands in it.
@@ -49,12 +61,18 @@ export function createLinkMailer({ smtpUrl, from, log }: MailerOptions): LinkOut
       headers: { 'Auto-Submitted': 'auto-generated' },
     };
     try {
-      await within(TOTAL_TIMEOUT_MS, transport.sendMail(mail));
+      await transport.sendMail(mail);
+      // Time for a good-bye.
+      setTimeout(() => socket.destroy(), STEP_TIMEOUT_MS).unref();
     } catch (error) {
+      socket.destroy();
       // Never the message: the address may stand in it.
       const { code, command, responseCode } = error as Record<string, unknown>;
       log.warn({ code, command, responseCode }, 'a magic link could not be mailed');
       throw toRefusal(error);
+    } finally {
+      clearTimeout(deadline);
+      inFlight -= 1;
     }
   };
 }
@@ -85,19 +103,10 @@ function toRefusal(error: unknown): RefusedError {
     const message = 'The mail server refuses this address.';
     return new RefusedError({ code: 'INVALID', field: ['email'], message });
   }
-  const message = 'The mail server did not take the message. Nothing was changed; try again.';
-  return new RefusedError({ code: 'MAIL_UNAVAILABLE', field: null, message });
+  return mailUnavailable();
 }
 
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    const error = Object.assign(new Error('The mail server took too long.'), { code: 'ETIMEDOUT' });
-    timer = setTimeout(() => reject(error), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+function mailUnavailable(): RefusedError {
+  const message = 'The mail server did not take the message. Nothing was changed; try again.';
+  return new RefusedError({ code: 'MAIL_UNAVAILABLE', field: null, message });
 }

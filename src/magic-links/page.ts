@@ -34,6 +34,8 @@ export function createLinkPage(em: EntityManager) {
   return async (request: IncomingMessage, response: ServerResponse, path: string) => {
     const token = path.slice(MAGIC_LINK_PATH.length);
     const { method = '' } = request;
+    // A body says nothing here: it is not read, and the connection ends with the answer.
+    if (hasBody(request)) response.shouldKeepAlive = false;
     if (!['GET', 'HEAD', 'POST'].includes(method)) {
       response.setHeader('allow', 'GET, HEAD, POST');
       return show(response, 405, 'This page only shows a button', 'Open the link in a browser.');
@@ -59,9 +61,20 @@ export function createLinkPage(em: EntityManager) {
   };
 }
 
-/** Whether another site's page sends the form, to sign somebody in as whom it wants. */
+/**
+ * Whether another site's page sends the form, to sign somebody in as whom it wants. This page's own
+ * form sends the Origin null, since it lets no referrer out.
+ */
 function isFromElsewhere({ headers }: IncomingMessage): boolean {
-  return headers['sec-fetch-site'] === 'cross-site';
+  const { 'sec-fetch-site': site = 'none', origin = 'null', host } = headers;
+  if (site !== 'none' && site !== 'same-origin') return true;
+  return origin !== 'null' && (!URL.canParse(origin) || new URL(origin).host !== host);
+}
+
+/** Says that the service has failed; nothing is known to have happened. */
+export function showFault(response: ServerResponse, requestId: string): void {
+  const text = `Try again in a moment. If it goes on, the number of this request helps to find out why: ${requestId}`;
+  show(response, 500, 'Something went wrong', text);
 }
 
 function redirect(response: ServerResponse, location: string): void {
@@ -73,6 +86,10 @@ function showButton(response: ServerResponse, { brandName, communityUrl }: LinkS
   const headers = headersFor(formTargetsOf(new URL(communityUrl)));
   const body = `<form method="post"><button type="submit">Sign in</button></form>`;
   response.writeHead(200, headers).end(renderPage(title, body));
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /**

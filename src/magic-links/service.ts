@@ -10,6 +10,7 @@ import { query, queryInside } from '../database/statements.ts';
 import { laterInstant, retryLostRace, writeForBrand } from '../database/write.ts';
 import { RefusedError, type UserError } from '../errors.ts';
 import { recordEvents } from '../events/outbox.ts';
+import { insertMembers } from '../members/bulk.ts';
 import { Member } from '../members/entity.ts';
 import { type MemberRow, MEMBERS, toJoinedEvent, toNewMember } from '../members/service.ts';
 import { inventUsername } from '../members/usernames.ts';
@@ -99,7 +100,7 @@ export async function createMagicLink(
     if (to === null) throw new RefusedError(emailMissing());
     await sendLink({ to, brandName, url });
   }
-  // Two calls for one new user race to make the member, and a username may be taken.
+  // A username that was made up may be taken.
   const link = await retryLostRace(() =>
     writeForBrand(em, brand.id, async (tx) => {
       const userId = await saveMember(tx, brand, input);
@@ -141,12 +142,13 @@ async function saveMember(
   input: CreateMagicLinkInput,
 ): Promise<string> {
   const { customAuthSub, email, phoneNumber } = input;
-  const member = await tx.findOne(
-    Member,
-    { customAuthSub },
-    { lockMode: LockMode.PESSIMISTIC_WRITE },
-  );
-  if (!member) return joinMember(tx, brand, input);
+  const joinedId = (await findMember(tx, customAuthSub))
+    ? null
+    : await joinMember(tx, brand, input);
+  if (joinedId !== null) return joinedId;
+  // Known, or made by another call while this one waited for its turn to make the member.
+  const member = await findMember(tx, customAuthSub);
+  if (!member) throw new Error('The member who was in the way of a new one is gone.');
   if (member.isBanned) throw new RefusedError(memberBanned(customAuthSub));
   const isOtherEmail = email !== undefined && email !== member.email;
   const isEmailVerified = input.isEmailVerified ?? (isOtherEmail ? false : undefined);
@@ -156,15 +158,20 @@ async function saveMember(
   return member.id;
 }
 
+function findMember(tx: EntityManager, customAuthSub: string): Promise<Member | null> {
+  return tx.findOne(Member, { customAuthSub }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+/** Makes a member; null when there is one with the customAuthSub after all. */
 async function joinMember(
   tx: EntityManager,
   brand: ForBrand,
   input: CreateMagicLinkInput,
-): Promise<string> {
+): Promise<string | null> {
   const id = newId();
   const member = toNewMember({ ...input, id, username: inventUsername() });
-  tx.create(Member, { ...member, brandId: brand.id });
-  await tx.flush();
+  const [inserted] = await insertMembers(tx, brand, [member]);
+  if (inserted === undefined) return null;
   const joined = await readWritten<MemberRow>(tx, brand.id, MEMBERS, id);
   await recordEvents(tx, brand.id, [toJoinedEvent(joined)]);
   return id;

@@ -22,34 +22,42 @@ export function findMembersBy(
   brand: ForBrand,
   { ids, usernames, customAuthSubs }: MemberLookUp,
 ): Promise<MemberRow[]> {
+  // Three look-ups: with "or" between them PostgreSQL may rather read the members of all brands.
   return queryInside<MemberRow>(
     tx,
-    `select ${MEMBERS.columns} from ${MEMBERS.from} where t.brand_id = $1 and
-       (t.id = any ($2::uuid[]) or t.username = any ($3::text[]) or t.custom_auth_sub = any ($4::text[]))`,
+    `select ${MEMBERS.columns} from ${MEMBERS.from} where t.id in (
+       select id from member where brand_id = $1 and id = any ($2::uuid[])
+       union select id from member where brand_id = $1 and username = any ($3::text[])
+       union select id from member where brand_id = $1 and custom_auth_sub = any ($4::text[]))`,
     [brand.id, ids, usernames, customAuthSubs],
   );
 }
 
-/** Inserts members with one statement. */
+/**
+ * Inserts members with one statement, and gives the ids of those inserted: one whose customAuthSub
+ * another member has, or is just being given, is passed over. One without `createdAt` joins now.
+ */
 export async function insertMembers(
   tx: EntityManager,
   brand: ForBrand,
-  members: readonly MemberRecord[],
-): Promise<void> {
-  if (members.length === 0) return;
-  await queryInside(
+  members: readonly (Omit<MemberRecord, 'createdAt'> & { createdAt?: string })[],
+): Promise<string[]> {
+  if (members.length === 0) return [];
+  const rows = await queryInside<{ id: string }>(
     tx,
     `insert into member (
        id, brand_id, username, custom_auth_sub, first_name, last_name, email, phone_number,
        is_email_verified, is_banned, role, profile_picture_url, created_at)
      select id, $1, username, "customAuthSub", "firstName", "lastName", email, "phoneNumber",
-       "isEmailVerified", "isBanned", role, "profilePictureUrl", "createdAt"
+       "isEmailVerified", "isBanned", role, "profilePictureUrl", coalesce("createdAt", clock_timestamp())
      from json_to_recordset($2::json) as r (
        id uuid, username text, "customAuthSub" text, "firstName" text, "lastName" text, email text,
        "phoneNumber" text, "isEmailVerified" boolean, "isBanned" boolean, role text,
-       "profilePictureUrl" text, "createdAt" timestamptz)`,
+       "profilePictureUrl" text, "createdAt" timestamptz)
+     on conflict (brand_id, custom_auth_sub) do nothing returning id`,
     [brand.id, JSON.stringify(members)],
   );
+  return rows.map(({ id }) => id);
 }
 
 const TEXT_COLUMNS: [column: string, field: keyof MemberPatch][] = [

@@ -174,7 +174,10 @@ const ActivityKindInput = builder.inputType('ActivityKindInput', {
       description:
         'A post was written or changed. The first time it is published, records post.created.',
     }),
-    postDeleted: t.field({ type: PostDeletedInput, description: 'Removes the post.' }),
+    postDeleted: t.field({
+      type: PostDeletedInput,
+      description: 'Removes the post. One that is saved with its id afterwards is a new one.',
+    }),
     postLiked: t.field({ type: PostLikedInput, description: 'Records post.liked.' }),
     postCommentCreated: t.field({
       type: PostCommentCreatedInput,

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ForBrand } from '../brands/service.ts';
 import { queryInside } from '../database/statements.ts';
 import { writeInTurn } from '../database/turns.ts';
-import { retryLostRace } from '../database/write.ts';
+import { LostRaceError, retryLostRace } from '../database/write.ts';
 import { idNotFound, RefusedError } from '../errors.ts';
 import { forgetMembers, recordEvents } from '../events/outbox.ts';
 import { deleteMembers, findMembersBy, insertMembers, patchMembers } from '../members/bulk.ts';
@@ -58,7 +58,7 @@ export async function recordActivity(
     await writeCommunity(tx, brand, community);
     return { recordedCount: fresh.size, skippedCount: activities.length - fresh.size };
   };
-  // A magic link may make a member meanwhile, and take the username.
+  // A magic link may make a member meanwhile and take the username, or another brand take an id.
   return retryLostRace(() => writeInTurn(em, brandId, work));
 }
 
@@ -123,17 +123,45 @@ async function findHeldIds(tx: EntityManager, ids: readonly string[]): Promise<S
   return new Set(rows.map(({ id }) => id));
 }
 
+/**
+ * Writes what the activities have changed. Members come last: they are what other calls wait for,
+ * each with a connection.
+ */
 async function writeCommunity(
   tx: EntityManager,
   brand: ForBrand,
   community: Community,
 ): Promise<void> {
   const { members, posts } = community.readChanges();
-  await deleteMembers(tx, brand, members.deleted);
-  if (members.forgotten.length > 0) await forgetMembers(tx, brand.id, members.forgotten);
-  await patchMembers(tx, brand, members.patched);
-  await insertMembers(tx, brand, members.inserted);
+  await changeChosenIds(tx, {
+    freed: [...members.deleted, ...posts.deleted],
+    chosen: [...members.inserted.map(({ id }) => id), ...posts.added],
+  });
   await deletePosts(tx, brand, posts.deleted);
   await savePosts(tx, brand, posts.saved);
+  if (members.forgotten.length > 0) await forgetMembers(tx, brand.id, members.forgotten);
   await recordEvents(tx, brand.id, community.events);
+  await deleteMembers(tx, brand, members.deleted);
+  await patchMembers(tx, brand, members.patched);
+  const inserted = await insertMembers(tx, brand, members.inserted);
+  // A magic link has just given one of their customAuthSubs to somebody.
+  if (inserted.length < members.inserted.length) throw new LostRaceError();
+}
+
+/**
+ * Takes ids for new records, which the index grants once: of two that choose one id at once, for
+ * whatever type and brand, the second waits, fails, and finds the first when it looks again.
+ */
+async function changeChosenIds(
+  tx: EntityManager,
+  { freed, chosen }: { freed: string[]; chosen: string[] },
+): Promise<void> {
+  if (freed.length > 0) {
+    await queryInside(tx, 'delete from chosen_id where id = any ($1::uuid[])', [freed]);
+  }
+  if (chosen.length > 0) {
+    // In order, so that two calls that choose several cannot wait for each other.
+    const text = 'insert into chosen_id select id from unnest($1::uuid[]) as c (id) order by id';
+    await queryInside(tx, text, [chosen]);
+  }
 }

@@ -77,7 +77,8 @@ interface Changes {
     patched: Map<string, MemberPatch>;
     inserted: MemberRecord[];
   };
-  posts: { deleted: string[]; saved: PostRecord[] };
+  /** `added` are the ids of those saved that are new. */
+  posts: { deleted: string[]; saved: PostRecord[]; added: string[] };
 }
 
 /**
@@ -150,6 +151,7 @@ export class Community {
       posts: {
         deleted: posts.flatMap(([id, p]) => (p.isStored && !p.now ? [id] : [])),
         saved: posts.flatMap(([, p]) => (p.now && p.change ? [p.change] : [])),
+        added: posts.flatMap(([id, p]) => (p.now && !p.isStored ? [id] : [])),
       },
     };
   }
@@ -231,9 +233,9 @@ export class Community {
     const isStored = before?.isStored ?? false;
     this.#posts.set(id, { now: post, isStored, change: post, wasDeleted: false });
     if (!isPublished || known?.wasPublished) return;
-    const { userId, title } = input;
+    const { roomId, userId, title } = input;
     const data = { postId: id, userId, user: this.#toUser(userId), title };
-    this.events.push({ type: 'post.created', occurredAt, data });
+    this.events.push({ type: 'post.created', occurredAt, data, roomId });
   }
 
   #deletePost(id: string): void {

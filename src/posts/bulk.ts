@@ -54,8 +54,8 @@ const COLUMNS: [column: string, field: keyof PostRecord, type: string][] = [
 ];
 
 /**
- * Inserts posts, or replaces those that are there, with one statement. One that stands exactly so
- * is not written. The ids are known to be no other brand's.
+ * Inserts posts, or replaces those of the brand that are there, with one statement. One that stands
+ * exactly so is not written. An id that another brand has taken meanwhile is a unique violation.
  */
 export async function savePosts(
   tx: EntityManager,
@@ -71,10 +71,9 @@ export async function savePosts(
      select id, $1, ${COLUMNS.map(([, field]) => `"${field}"`).join(', ')}
      from json_to_recordset($2::json) as r (
        id uuid, ${COLUMNS.map(([, field, type]) => `"${field}" ${type}`).join(', ')})
-     on conflict (id) do update set (${names}, updated_at) =
+     on conflict (brand_id, id) do update set (${names}, updated_at) =
        (${given.join(', ')}, greatest(clock_timestamp(), t.updated_at + interval '1 millisecond'))
-     where t.brand_id = $1
-       and (${COLUMNS.map(([column]) => `t.${column}`).join(', ')}) is distinct from (${given.join(', ')})`,
+     where (${COLUMNS.map(([column]) => `t.${column}`).join(', ')}) is distinct from (${given.join(', ')})`,
     [brand.id, JSON.stringify(posts)],
   );
 }

@@ -44,7 +44,7 @@ builder.node(PostRef, {
     publishedAt: t.expose('publishedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was published. Null for a draft.',
+      description: 'When it was published, also of one that no longer is; null when it never was.',
     }),
     isPublished: t.exposeBoolean('isPublished', {
       nullable: false,

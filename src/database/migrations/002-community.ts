@@ -30,9 +30,11 @@ export class CommunityMigration extends Migration {
         updated_at timestamptz(3) not null default clock_timestamp(),
         constraint member_list unique (brand_id, created_at, id),
         constraint member_of_brand unique (brand_id, id),
-        -- Deferrable, so that one statement may pass a name on from one member to another.
+        -- Deferrable, so that one statement may pass a name on from one member to another. Not the
+        -- other: of two that insert one value at once, a deferrable constraint lets both go on to
+        -- wait for each other, and a deadlock must end it.
         constraint member_username_unique unique (brand_id, username) deferrable,
-        constraint member_custom_auth_sub_unique unique (brand_id, custom_auth_sub) deferrable
+        constraint member_custom_auth_sub_unique unique (brand_id, custom_auth_sub)
       )`);
 
     this.addSql(`
@@ -84,7 +86,8 @@ export class CommunityMigration extends Migration {
         -- Whether it ever was published: post.created is recorded the first time only.
         was_published boolean not null,
         created_at timestamptz(3) not null,
-        updated_at timestamptz(3) not null default clock_timestamp()
+        updated_at timestamptz(3) not null default clock_timestamp(),
+        constraint post_of_brand unique (brand_id, id)
       )`);
     this.addSql('create index post_list on post (brand_id, created_at, id)');
     this.addSql('create index post_of_room on post (brand_id, room_id, created_at, id)');
@@ -109,6 +112,9 @@ export class CommunityMigration extends Migration {
     this.addSql('create index magic_link_of_member on magic_link (brand_id, member_id)');
     this.addSql('create index magic_link_expiry on magic_link (brand_id, expires_at)');
 
+    // The ids that the community application has chosen, of members and posts alike.
+    this.addSql('create table chosen_id (id uuid primary key)');
+
     this.addSql(`
       create table activity (
         brand_id uuid not null references brand (id) on delete cascade,
@@ -126,6 +132,8 @@ export class CommunityMigration extends Migration {
         occurred_at timestamptz(3) not null,
         -- The member whose personal data stands in the event's data.
         user_id uuid not null,
+        -- The room of a post, by which post.created can be asked for.
+        room_id uuid,
         data jsonb not null
       )`);
     this.addSql('create index outbox_of_member on outbox (brand_id, user_id)');
@@ -133,7 +141,7 @@ export class CommunityMigration extends Migration {
 
   override down(): void {
     this.addSql(
-      'drop table outbox, activity, magic_link, post, group_membership, member_group, member',
+      'drop table outbox, activity, chosen_id, magic_link, post, group_membership, member_group, member',
     );
   }
 }
