@@ -16,21 +16,30 @@ interface MemberLookUp {
   customAuthSubs: string[];
 }
 
-/** The members of a brand with one of the ids, usernames or customAuthSubs, with one statement. */
+/**
+ * The members of a brand with one of the ids, usernames or customAuthSubs, with one statement; one
+ * that fits in several ways is given several times.
+ */
 export function findMembersBy(
   tx: EntityManager,
   brand: ForBrand,
   { ids, usernames, customAuthSubs }: MemberLookUp,
 ): Promise<MemberRow[]> {
-  // Three look-ups: with "or" between them PostgreSQL may rather read the members of all brands.
-  return queryInside<MemberRow>(
-    tx,
-    `select ${MEMBERS.columns} from ${MEMBERS.from} where t.id in (
-       select id from member where brand_id = $1 and id = any ($2::uuid[])
-       union select id from member where brand_id = $1 and username = any ($3::text[])
-       union select id from member where brand_id = $1 and custom_auth_sub = any ($4::text[]))`,
-    [brand.id, ids, usernames, customAuthSubs],
-  );
+  const text = [
+    lookUp('$2::uuid[]', 'id'),
+    lookUp('$3::text[]', 'username'),
+    lookUp('$4::text[]', 'custom_auth_sub'),
+  ].join(' union all ');
+  return queryInside<MemberRow>(tx, text, [brand.id, ids, usernames, customAuthSubs]);
+}
+
+/**
+ * One look-up by an index for each value. The limit keeps PostgreSQL from reading the members of a
+ * whole brand, or of all, which it likes to do while it has no statistics of a table that grows.
+ */
+function lookUp(values: string, column: string): string {
+  return `select ${MEMBERS.columns} from unnest(${values}) as k (value) cross join lateral (
+    select * from member m where m.brand_id = $1 and m.${column} = k.value limit 1) t`;
 }
 
 /**
