@@ -21,6 +21,8 @@ export interface Config {
   smtpUrl: string | undefined;
   /** The address that mails come from; undefined means no-reply@ the public URL's host. */
   mailFrom: string | undefined;
+  /** For how many days an event is kept after it entered the log. */
+  eventRetentionDays: number;
   logLevel: LogLevel;
   /** Whether the embedded database gets a demo brand on its first start. */
   isDemoEnabled: boolean;
@@ -90,6 +92,12 @@ const mailFrom = z.email({
   error: 'must be an email address, as in no-reply@community.example.com',
 });
 
+const retentionDays = z
+  .string()
+  .regex(/^\d{1,4}$/, 'must be a whole number of days from 1 to 3650')
+  .transform(Number)
+  .refine((days) => days >= 1 && days <= 3650, 'must be a whole number of days from 1 to 3650');
+
 const logLevel = z
   .string()
   .toLowerCase()
@@ -107,6 +115,7 @@ const environmentSchema = z.object({
   PLATFORM_KEY: platformKey.optional(),
   SMTP_URL: smtpUrl.optional(),
   MAIL_FROM: mailFrom.optional(),
+  EVENT_RETENTION_DAYS: retentionDays.default(30),
   LOG_LEVEL: logLevel.default('info'),
   DEMO: switchValue.default(true),
 });
@@ -143,6 +152,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     platformKey: values.PLATFORM_KEY,
     smtpUrl: values.SMTP_URL,
     mailFrom: values.MAIL_FROM,
+    eventRetentionDays: values.EVENT_RETENTION_DAYS,
     logLevel: values.LOG_LEVEL,
     isDemoEnabled: values.DEMO,
   };

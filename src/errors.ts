@@ -72,6 +72,18 @@ export class UnauthenticatedError extends Error {
   override name = 'UnauthenticatedError';
 }
 
+/** Events behind a cursor are no longer kept. Shown as `CURSOR_EXPIRED`. */
+export class CursorExpiredError extends Error {
+  override name = 'CursorExpiredError';
+  /** The cursor that the log now starts behind. */
+  readonly oldestCursor: string;
+
+  constructor(oldestCursor: string) {
+    super('Events behind this cursor are no longer kept; the log now starts at oldestCursor.');
+    this.oldestCursor = oldestCursor;
+  }
+}
+
 /** Counting went on for too long and was stopped. Shown as `QUERY_TOO_COSTLY`. */
 export class CountTimedOutError extends Error {
   override name = 'CountTimedOutError';

@@ -14,6 +14,7 @@ import { newId } from './database/ids.ts';
 import { EXAMPLE_PLATFORM_QUERY, EXAMPLE_QUERY } from './demo/queries.ts';
 import { ensureDemo } from './demo/service.ts';
 import { UnauthenticatedError } from './errors.ts';
+import { startSequencer } from './events/sequencer.ts';
 import type { Context } from './graphql/context.ts';
 import { MASKED_MESSAGE } from './graphql/errors.ts';
 import { createPageHandler, isLoopbackName, type PageHandler } from './graphql/graphiql.ts';
@@ -123,6 +124,7 @@ async function serve(
       },
     ],
   ]);
+  const sequencer = await startSequencer({ em, log, retentionDays: config.eventRetentionDays });
   const showLink = createLinkPage(em);
   const open = new Set<ServerResponse>();
   const server = createServer(
@@ -136,7 +138,12 @@ async function serve(
     },
   );
   server.setTimeout(IDLE_TIMEOUT_MS);
-  await listen(server, config);
+  try {
+    await listen(server, config);
+  } catch (error) {
+    await sequencer.close();
+    throw error;
+  }
   if (config.publicUrl === undefined && isUnspecified(config.host)) {
     log.warn({ url: readUrl() }, 'magic links lead to this address; PUBLIC_URL sets another');
   }
@@ -146,6 +153,7 @@ async function serve(
     demoKey,
     close: async () => {
       await drain(server, open);
+      await sequencer.close();
       await database.close();
       dataDir?.release();
     },

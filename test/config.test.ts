@@ -25,6 +25,7 @@ describe('readConfig', () => {
       platformKey: undefined,
       smtpUrl: undefined,
       mailFrom: undefined,
+      eventRetentionDays: 30,
       logLevel: 'info',
       isDemoEnabled: true,
     });
@@ -69,6 +70,8 @@ describe('readConfig', () => {
     ['SMTP_URL', 'http://mail.example'],
     ['SMTP_URL', 'smtp://'],
     ['MAIL_FROM', 'nobody'],
+    ['EVENT_RETENTION_DAYS', '0'],
+    ['EVENT_RETENTION_DAYS', 'a month'],
     ['LOG_LEVEL', 'loud'],
     ['DEMO', 'maybe'],
   ])('says what %s may be when it is %s', (name, value) => {

@@ -7,7 +7,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { brandSchema } from '../src/graphql/schema.ts';
 import { type TestBrand } from './support/brand.ts';
@@ -54,7 +54,12 @@ beforeAll(async () => {
   for (const id of ['strange-1', 'strange-2']) {
     await catalogueOf(stranger).createVariant(variantInput(id, 'strange-product'));
   }
+  const eventId = await vi.waitFor(async () => {
+    const { data } = await owner.ask('{ events { nodes { id } } }');
+    return data.events.nodes[0].id as string;
+  }, 10_000);
   known = {
+    event: eventId,
     product: product.id,
     updateProduct: product.id,
     productVariant: productVariant.id,
@@ -74,6 +79,7 @@ beforeAll(async () => {
     owner.id,
     memberGroup.id,
     post.id,
+    eventId,
     'owned-member',
     'owned@example.com',
     'Owned group',
@@ -87,8 +93,8 @@ afterAll(() => gateway?.close());
 
 /** The values to ask a field with: every one that stands for a record of the owner. */
 function argumentsFor(field: GraphQLField<unknown, unknown>): string[] {
-  const { product, productVariant, member, memberGroup, post } = known;
-  const ids = [product, productVariant, owner.id, member, memberGroup, post] as string[];
+  const { product, productVariant, member, memberGroup, post, event } = known;
+  const ids = [product, productVariant, owner.id, member, memberGroup, post, event] as string[];
   if (field.name === 'nodes') return [`(ids: ${JSON.stringify(ids)})`];
   if (field.name === 'node') return ids.map((id) => `(id: "${id}")`);
   const names = new Set(field.args.map(({ name }) => name));
@@ -138,7 +144,7 @@ describe('the key of another brand', () => {
         for (const mark of answer) expect(JSON.stringify(data)).not.toContain(mark);
         expect((errors ?? []).map(({ extensions }) => extensions.code)).not.toContain('FORBIDDEN');
         if (name === 'node') expect(data.node).toBeNull();
-        if (name === 'nodes') expect(data.nodes).toEqual(Array(6).fill(null));
+        if (name === 'nodes') expect(data.nodes).toEqual(Array(7).fill(null));
       }
     },
   );
@@ -242,8 +248,13 @@ describe('the key of another brand', () => {
       'Member',
       'MemberGroup',
       'Post',
+      'PostCommentCreatedEvent',
+      'PostCommentLikedEvent',
+      'PostCreatedEvent',
+      'PostLikedEvent',
       'Product',
       'ProductVariant',
+      'UserJoinedEvent',
     ]);
   });
 });

@@ -2,7 +2,7 @@ import { builder } from '../graphql/builder.ts';
 import { addNodeType } from '../graphql/nodes.ts';
 import type { BrandSummary } from './service.ts';
 
-const BrandRef = builder.objectRef<BrandSummary>('Brand');
+export const BrandRef = builder.objectRef<BrandSummary>('Brand');
 
 builder.node(BrandRef, {
   description: 'A tenant: the brand whose community this is.',

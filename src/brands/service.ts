@@ -7,6 +7,7 @@ import { pickChanges } from '../database/records.ts';
 import { query, queryInside } from '../database/statements.ts';
 import { laterInstant, write } from '../database/write.ts';
 import { idNotFound, RefusedError } from '../errors.ts';
+import { openLog } from '../events/log.ts';
 import { Brand, type MagicLinkDelivery } from './entity.ts';
 
 export type { MagicLinkDelivery };
@@ -75,7 +76,7 @@ export interface CreateBrandInput {
   magicLinkDelivery?: MagicLinkDelivery | null;
 }
 
-/** Makes a brand inside the transaction of `tx`. It has no key yet. */
+/** Makes a brand, with an empty event log, inside the transaction of `tx`. It has no key yet. */
 export async function createBrand(tx: EntityManager, input: CreateBrandInput): Promise<BrandRow> {
   const id = newId();
   tx.create(Brand, {
@@ -86,6 +87,7 @@ export async function createBrand(tx: EntityManager, input: CreateBrandInput): P
     magicLinkDelivery: input.magicLinkDelivery ?? 'RETURNED',
   });
   await tx.flush();
+  await openLog(tx, id);
   return readInside(tx, id);
 }
 

@@ -13,6 +13,7 @@ import { Post } from '../posts/entity.ts';
 import { Product, ProductVariant } from '../products/entity.ts';
 import { CatalogueMigration } from './migrations/001-catalogue.ts';
 import { CommunityMigration } from './migrations/002-community.ts';
+import { EventLogMigration } from './migrations/003-event-log.ts';
 import { releaseDeadConnections } from './pool.ts';
 
 releaseDeadConnections();
@@ -66,6 +67,7 @@ export function ormOptions(
       migrationsList: [
         { name: '001-catalogue', class: CatalogueMigration },
         { name: '002-community', class: CommunityMigration },
+        { name: '003-event-log', class: EventLogMigration },
       ],
       snapshot: false,
       silent: true,

@@ -11,6 +11,20 @@ const RETRYABLE = new Set(['40001', '40P01']);
 
 const UNIQUE_VIOLATION = '23505';
 
+/** What each transaction that is under way wants done when it is committed. */
+const commitHooks = new WeakMap<EntityManager, (() => void)[]>();
+
+/**
+ * Has `hook` called once the transaction of `tx` is committed, and not when it is rolled back; it
+ * must not throw. A process that dies at that moment never calls it.
+ */
+export function afterCommit(tx: EntityManager, hook: () => void): void {
+  const hooks = commitHooks.get(tx);
+  if (!hooks)
+    throw new Error('Only what runs inside of write or writeForBrand has a commit to wait for.');
+  hooks.push(hook);
+}
+
 /**
  * Runs `work` in one transaction of its own on behalf of a brand: all of it is committed, or none.
  * Only `tx` may be used inside; it sees no record of another brand. A deadlock runs `work` again
@@ -35,8 +49,14 @@ export async function write<T>(
   work: (tx: EntityManager) => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
+    const hooks: (() => void)[] = [];
     try {
-      return await em.fork().transactional(work);
+      const result = await em.fork().transactional((tx) => {
+        commitHooks.set(tx, hooks);
+        return work(tx);
+      });
+      for (const hook of hooks) hook();
+      return result;
     } catch (error) {
       if (tries >= MAX_TRIES || !isRetryable(error)) throw error;
       await sleep(tries * 20 * (0.5 + Math.random()));

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { newId } from '../database/ids.ts';
 import { queryInside } from '../database/statements.ts';
+import { afterCommit } from '../database/write.ts';
 
 /** The member behind an event, as events carry them: as they were then, null where unknown. */
 interface EventUser {
@@ -17,7 +18,7 @@ interface UserData {
 }
 
 /** What each type of event carries, under the names of the wire. */
-interface EventData {
+export interface EventData {
   'user.joined': UserData & { email: string | null; phoneNumber: string | null };
   'post.created': UserData & { postId: string; title: string };
   'post.liked': UserData & { postId: string };
@@ -29,6 +30,23 @@ interface EventData {
   };
   'post_comment.liked': UserData & { postId: string; postTitle: string; postCommentId: string };
 }
+
+/** The types of events, under the names of the wire: the one list of them. */
+export const EVENT_TYPES = [
+  'user.joined',
+  'post.created',
+  'post.liked',
+  'post_comment.created',
+  'post_comment.liked',
+] as const satisfies readonly (keyof EventData)[];
+
+export type EventType = keyof EventData;
+
+/**
+ * Stands in the outbox for no event, but for a member of whom the events before it may hold nothing
+ * personal any more.
+ */
+export const MEMBER_FORGOTTEN = 'member.forgotten';
 
 /** Something that happened, to be recorded. */
 export type NewEvent = {
@@ -69,6 +87,7 @@ export async function recordEvents(
      from jsonb_array_elements($2::jsonb) with ordinality as e (event, place) order by e.place`,
     [brandId, JSON.stringify(rows)],
   );
+  wakeAfterCommit(tx);
 }
 
 /** An event without the personal data of its member. */
@@ -78,21 +97,55 @@ export function withoutPersonalData(event: NewEvent): NewEvent {
   return { ...event, data: { ...event.data, user, email: null, phoneNumber: null } };
 }
 
+/** How many events of a member are made impersonal at once, with the member's deletion. */
+const FORGOTTEN_AT_ONCE = 10_000;
+
+/** SQL for an event's data without the personal data of its member; as `withoutPersonalData`. */
+export const IMPERSONAL_DATA = `data
+  || case when type = 'user.joined' then '{"email": null, "phoneNumber": null}'::jsonb else '{}'::jsonb end
+  || jsonb_build_object('user', jsonb_build_object('id', user_id, 'customAuthSub', null, 'email', null))`;
+
 /**
  * Takes the personal data of members out of what is recorded of them, inside the transaction of
- * `tx`: the same as `withoutPersonalData`. The events stay.
+ * `tx`: the same as `withoutPersonalData`. The events stay. In the log it is done with the
+ * transaction, for each member's latest 10,000 events; for the rest, and for what is still in the
+ * outbox, the sequencer does it when it comes by the row that is left for it here.
  */
 export async function forgetMembers(
   tx: EntityManager,
   brandId: string,
   memberIds: readonly string[],
 ): Promise<void> {
+  for (const memberId of memberIds) {
+    await queryInside(
+      tx,
+      `update event set data = ${IMPERSONAL_DATA} where brand_id = $1 and user_id = $2 and position > coalesce((
+         select position from event where brand_id = $1 and user_id = $2
+         order by position desc offset ${FORGOTTEN_AT_ONCE} limit 1), 0)`,
+      [brandId, memberId],
+    );
+  }
   await queryInside(
     tx,
-    `update outbox set data = data
-       || case when type = 'user.joined' then '{"email": null, "phoneNumber": null}'::jsonb else '{}'::jsonb end
-       || jsonb_build_object('user', jsonb_build_object('id', user_id, 'customAuthSub', null, 'email', null))
-     where brand_id = $1 and user_id = any ($2::uuid[])`,
+    `insert into outbox (event_id, brand_id, type, occurred_at, user_id, data)
+     select gen_random_uuid(), $1, '${MEMBER_FORGOTTEN}', clock_timestamp(), id, '{}'
+     from unnest($2::uuid[]) as m (id)`,
     [brandId, memberIds],
   );
+  wakeAfterCommit(tx);
+}
+
+/** Who is told, by the driver of the database, that something new is in the outbox. */
+const wakers = new WeakMap<object, () => void>();
+
+/**
+ * Has `wake` called whenever this process has committed something to the outbox of a database. What
+ * other processes commit is theirs to tell of. One at a time for each database.
+ */
+export function onRecorded(em: EntityManager, wake: () => void): void {
+  wakers.set(em.getDriver(), wake);
+}
+
+function wakeAfterCommit(tx: EntityManager): void {
+  afterCommit(tx, () => wakers.get(tx.getDriver())?.());
 }

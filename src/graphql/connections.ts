@@ -93,22 +93,35 @@ async function toPageRequest(
   key: ListKey,
   args: PageArguments,
 ): Promise<PageRequest> {
-  const { first = null, last = null, order } = args;
-  if (first !== null && last !== null) {
-    throw new BadInputError([{ path: ['last'], message: 'must not be given together with first' }]);
-  }
-  checkSize('first', first);
-  checkSize('last', last);
+  const { order } = args;
+  const { size, isBackward } = readSize(args);
   const toPlace = (name: 'after' | 'before') => readPlace(context, source, key, name, args[name]);
   const [after, before] = await Promise.all([toPlace('after'), toPlace('before')]);
   return {
     key,
     isDescending: order === 'NEWEST_FIRST',
-    size: first ?? last ?? DEFAULT_PAGE_SIZE,
-    isBackward: last !== null,
+    size,
+    isBackward,
     after,
     before,
   };
+}
+
+/**
+ * Reads how long a page is, and from which end of its range.
+ *
+ * @throws {BadInputError} at `first` or `last`.
+ */
+export function readSize({ first = null, last = null }: PageArguments): {
+  size: number;
+  isBackward: boolean;
+} {
+  if (first !== null && last !== null) {
+    throw new BadInputError([{ path: ['last'], message: 'must not be given together with first' }]);
+  }
+  checkSize('first', first);
+  checkSize('last', last);
+  return { size: first ?? last ?? DEFAULT_PAGE_SIZE, isBackward: last !== null };
 }
 
 function checkSize(name: string, size: number | null): void {

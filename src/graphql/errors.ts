@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import {
   BadInputError,
   CountTimedOutError,
+  CursorExpiredError,
   type InputIssue,
   NotFoundError,
   UnauthenticatedError,
@@ -27,6 +28,10 @@ export function toClientError(error: GraphQLError, requestId: string, log: Logge
     return rewrite(error, cause.message, { code: 'BAD_USER_INPUT', issues: cause.issues, http });
   }
   if (cause instanceof NotFoundError) return rewrite(error, cause.message, { code: 'NOT_FOUND' });
+  if (cause instanceof CursorExpiredError) {
+    const { oldestCursor } = cause;
+    return rewrite(error, cause.message, { code: 'CURSOR_EXPIRED', oldestCursor });
+  }
   if (cause instanceof CountTimedOutError) {
     return rewrite(error, cause.message, { code: 'QUERY_TOO_COSTLY' });
   }

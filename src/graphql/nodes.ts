@@ -35,7 +35,8 @@ async function getNodes(context: Context, ids: readonly string[]): Promise<(obje
       if (own.length === 0) return;
       const rows = await getRows(context, own);
       rows.forEach((row, index) => {
-        if (row) nodes.set(own[index]!, { ...row, __typename: typename });
+        // A row knows its own type where one table holds several.
+        if (row) nodes.set(own[index]!, { __typename: typename, ...row });
       });
     }),
   );

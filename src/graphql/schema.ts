@@ -1,5 +1,6 @@
 // Every slice of the brand's interface; each adds its types and its queries to the builder.
 import '../brands/schema.ts';
+import '../events/schema.ts';
 import '../groups/schema.ts';
 import '../members/schema.ts';
 import '../magic-links/schema.ts';

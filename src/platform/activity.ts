@@ -21,6 +21,7 @@ interface RecordedCounts {
 
 /** The tables of records with ids of their own: an id that one of them holds is no new record's. */
 export const RECORD_TABLES = [
+  'event',
   'brand',
   'api_key',
   'member',

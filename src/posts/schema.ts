@@ -7,7 +7,7 @@ import { addNodeType } from '../graphql/nodes.ts';
 import { memberLoader, MemberRef } from '../members/schema.ts';
 import { getPosts, postList, type PostRow } from './service.ts';
 
-const PostRef = builder.objectRef<PostRow>('Post');
+export const PostRef = builder.objectRef<PostRow>('Post');
 const PostConnection = defineConnection(PostRef, 'posts');
 
 builder.node(PostRef, {
@@ -59,7 +59,8 @@ addNodeType({
   getRows: ({ em, viewer }, ids) => getPosts(em, viewer.brand, ids),
 });
 
-function postLoader({ em, loaders, viewer }: Context) {
+/** Reads posts by id, those of one level of a query together. */
+export function postLoader({ em, loaders, viewer }: Context) {
   return loaders.get('post', (ids) => getPosts(em, viewer.brand, ids));
 }
 

@@ -11,6 +11,8 @@ import { makeDatabase } from './gateway.ts';
 interface TestOrm {
   orm: MikroORM;
   em: EntityManager;
+  /** Of the PostgreSQL database; undefined for the embedded one. */
+  url: string | undefined;
   close(): Promise<void>;
 }
 
@@ -27,5 +29,5 @@ export async function openTestOrm(): Promise<TestOrm> {
     await orm.close(true);
     await remove();
   };
-  return { orm, em: orm.em as EntityManager, close };
+  return { orm, em: orm.em as EntityManager, url, close };
 }

@@ -136,7 +136,7 @@ export class CommunityMigration extends Migration {
         room_id uuid,
         data jsonb not null
       )`);
-    this.addSql('create index outbox_of_member on outbox (brand_id, user_id)');
+    this.addSql('create index outbox_of_brand on outbox (brand_id)');
   }
 
   override down(): void {
