@@ -420,7 +420,7 @@ describe('recordActivity', () => {
       return {};
     });
     expect(answer).toEqual({ recordedCount: 500, skippedCount: 0, userErrors: [] });
-    // All kinds at once, with begin and commit.
+    // All kinds at once.
     expect(count).toBeLessThanOrEqual(16);
     expect((await community.readAll()).members.totalCount).toBe(141);
   });

@@ -116,15 +116,15 @@ export async function forgetMembers(
   brandId: string,
   memberIds: readonly string[],
 ): Promise<void> {
-  for (const memberId of memberIds) {
-    await queryInside(
-      tx,
-      `update event set data = ${IMPERSONAL_DATA} where brand_id = $1 and user_id = $2 and position > coalesce((
-         select position from event where brand_id = $1 and user_id = $2
-         order by position desc offset ${FORGOTTEN_AT_ONCE} limit 1), 0)`,
-      [brandId, memberId],
-    );
-  }
+  await queryInside(
+    tx,
+    `update event set data = ${IMPERSONAL_DATA}
+     from (select m.id, (select position from event where brand_id = $1 and user_id = m.id
+             order by position desc offset ${FORGOTTEN_AT_ONCE} limit 1) as start
+           from unnest($2::uuid[]) as m (id)) as f
+     where brand_id = $1 and user_id = f.id and position > coalesce(f.start, 0)`,
+    [brandId, memberIds],
+  );
   await queryInside(
     tx,
     `insert into outbox (event_id, brand_id, type, occurred_at, user_id, data)
