@@ -3,9 +3,9 @@ import { type Logger, pino } from 'pino';
 import type { LogLevel } from './config.ts';
 
 /**
- * An error without what may hold personal data: its other properties, such as the values of the
- * statement that failed, and what MikroORM appends to the message, PostgreSQL's detail, which holds
- * the row.
+ * An error without what holds personal data by its nature: its other properties, such as the values
+ * of the statement that failed, and what MikroORM appends to the message, PostgreSQL's detail, which
+ * holds the row. The message itself stays.
  */
 export const LOG_SERIALIZERS = {
   err: ({ name, message, stack, code }: Error & { code?: unknown }) => {

@@ -162,7 +162,7 @@ async function serve(
 
 /** Whether a host is no address that somebody could reach, but stands for all of them. */
 function isUnspecified(host: string): boolean {
-  return host === '0.0.0.0' || /^(0*:)+0*$/.test(host);
+  return host === '0.0.0.0' || /^(0*:)*0*$/.test(host);
 }
 
 function isPublic({ publicUrl }: Config): boolean {
@@ -250,7 +250,8 @@ async function handle(
     const status = response.writableFinished ? response.statusCode : 'aborted';
     const { requestId, logFields } = facts;
     // Whoever has the token of a link can sign in with it; the link may be mangled on the way.
-    const shownPath = path.replace(/[\w-]{40,}/g, ':token');
+    const masked = path.replace(/(?:[\w=-]|%[0-9a-f]{2}){40,}/gi, ':token');
+    const shownPath = isLinkPath ? `${MAGIC_LINK_PATH}:token` : masked;
     const { method } = request;
     log.info({ requestId, method, path: shownPath, status, durationMs, ...logFields }, 'request');
   });

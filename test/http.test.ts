@@ -21,6 +21,18 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.close());
 
+describe('a gateway that listens on every address', () => {
+  it('warns that magic links lead to none that anybody could reach, unless PUBLIC_URL is set', async () => {
+    const warnings = async (overrides: object) => {
+      const everywhere = await startTestGateway({ host: '0.0.0.0', ...overrides });
+      await everywhere.close();
+      return everywhere.logLines.filter(({ msg }) => String(msg).includes('PUBLIC_URL')).length;
+    };
+    expect(await warnings({})).toBe(1);
+    expect(await warnings({ publicUrl: 'https://gateway.example' })).toBe(0);
+  });
+});
+
 describe('GraphQL over HTTP', () => {
   const audits = serverAudits({
     url: () => `${gateway.url}/graphql`,

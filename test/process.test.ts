@@ -400,6 +400,34 @@ describe.runIf(!isEmbedded)('replicas on one PostgreSQL', () => {
     }
   });
 
+  it('answer TAKEN when a customAuthSub is just being given to somebody else', async () => {
+    const { environment, brand, replicas } = await startTwo();
+    const application = applicationOf(platformOf(replicas[0]!), brand.id);
+    const client = new Client({ connectionString: environment.DATABASE_URL });
+    await client.connect();
+    await client.query('begin');
+    await client.query(
+      `insert into member (id, brand_id, username, custom_auth_sub, is_email_verified, is_banned, role)
+       values (gen_random_uuid(), $1, 'first', 'sub', false, false, 'CUSTOMER')`,
+      [brand.id],
+    );
+    const [late, other] = [memberInput('late', { customAuthSub: 'sub' }), memberInput('other')];
+    const batch = [activity({ memberJoined: other }), activity({ memberJoined: late })];
+    const answer = application.record(batch);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await client.query('commit');
+    await client.end();
+    expect(await answer).toMatchObject({
+      recordedCount: 0,
+      userErrors: [
+        { code: 'TAKEN', field: ['activities', '1', 'what', 'memberJoined', 'customAuthSub'] },
+      ],
+    });
+    expect(await readNumber(environment, 'select count(*) from event')).toBe(0);
+    expect(await readNumber(environment, 'select count(*) from chosen_id')).toBe(0);
+    expect(await readNumber(environment, 'select count(*) from member')).toBe(1);
+  });
+
   it('record the first publication of a post once, though both are told of one', async () => {
     const { environment, brand, replicas } = await startTwo();
     const applications = replicas.map((replica) => applicationOf(platformOf(replica), brand.id));
@@ -412,7 +440,8 @@ describe.runIf(!isEmbedded)('replicas on one PostgreSQL', () => {
           application.mustRecord(...posts.map((postSaved) => ({ postSaved }))),
         ),
       );
-      const sql = "select count(*) from outbox where type = 'post.created'";
+      const sql = `select (select count(*) from outbox where type = 'post.created')
+        + (select count(*) from event where type = 'post.created')`;
       expect(await readNumber(environment, sql)).toBe(50 * round);
     }
   });

@@ -62,12 +62,13 @@ export function createLinkPage(em: EntityManager) {
 }
 
 /**
- * Whether another site's page sends the form, to sign somebody in as whom it wants. This page's own
- * form sends the Origin null, since it lets no referrer out.
+ * Whether another site's page sends the form, to sign somebody in as whom it wants. Browsers say so
+ * themselves, over https; over http there is the Origin, which this page's own form sends as null,
+ * since it lets no referrer out.
  */
 function isFromElsewhere({ headers }: IncomingMessage): boolean {
-  const { 'sec-fetch-site': site = 'none', origin = 'null', host } = headers;
-  if (site !== 'none' && site !== 'same-origin') return true;
+  const { 'sec-fetch-site': site, origin = 'null', host } = headers;
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   return origin !== 'null' && (!URL.canParse(origin) || new URL(origin).host !== host);
 }
 

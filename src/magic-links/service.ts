@@ -7,7 +7,7 @@ import type { ForBrand, MagicLinkDelivery } from '../brands/service.ts';
 import { newId } from '../database/ids.ts';
 import { pickChanges, readWritten } from '../database/records.ts';
 import { query, queryInside } from '../database/statements.ts';
-import { laterInstant, retryLostRace, writeForBrand } from '../database/write.ts';
+import { laterInstant, LostRaceError, retryLostRace, writeForBrand } from '../database/write.ts';
 import { RefusedError, type UserError } from '../errors.ts';
 import { recordEvents } from '../events/outbox.ts';
 import { insertMembers } from '../members/bulk.ts';
@@ -148,7 +148,8 @@ async function saveMember(
   if (joinedId !== null) return joinedId;
   // Known, or made by another call while this one waited for its turn to make the member.
   const member = await findMember(tx, customAuthSub);
-  if (!member) throw new Error('The member who was in the way of a new one is gone.');
+  // Whoever was in the way of a new member has been deleted since.
+  if (!member) throw new LostRaceError();
   if (member.isBanned) throw new RefusedError(memberBanned(customAuthSub));
   const isOtherEmail = email !== undefined && email !== member.email;
   const isEmailVerified = input.isEmailVerified ?? (isOtherEmail ? false : undefined);
