@@ -19,6 +19,13 @@ export interface ListKey {
   /** Stands in the cursor, so that a cursor of one list is not taken for another's. */
   tag: string;
   columns: KeyColumn[];
+  /**
+   * Whether a page without a cursor is read from the lowest key on that there can be, which is no
+   * condition, but has PostgreSQL read the index in order even while it has no statistics: it would
+   * take a long list for a short one otherwise, and read and sort all of it. Not together with a
+   * cursor, beside which it would start at the wrong one of the two.
+   */
+  isGuided?: boolean;
 }
 
 /**
@@ -36,6 +43,13 @@ export function creationKey(tag: string, createdAt = 't.created_at', id = 't.id'
 }
 
 const MAX_INTEGER = 2_147_483_647;
+
+/** The lowest values that there can be, as SQL takes them. */
+export const LOWEST: Record<KeyType, string | number> = {
+  timestamptz: '-infinity',
+  uuid: '00000000-0000-0000-0000-000000000000',
+  integer: -MAX_INTEGER,
+};
 
 /**
  * Encodes a record's place in a list: base64url of the key's tag and values. It stands on its own,

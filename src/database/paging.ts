@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { CountTimedOutError } from '../errors.ts';
-import { creationKey, type KeyValues, type ListKey } from './cursors.ts';
+import { creationKey, type KeyValues, type ListKey, LOWEST } from './cursors.ts';
 import { getRecords, type RecordSource } from './records.ts';
 import { query, queryInside } from './statements.ts';
 import { write } from './write.ts';
@@ -259,6 +259,10 @@ function range(sql: StatementBuilder, conditions: string[], page: PageRequest): 
   const all = [...conditions];
   if (after) all.push(sql.compare(key, isDescending ? '<' : '>', after));
   if (before) all.push(sql.compare(key, isDescending ? '>' : '<', before));
+  if (key.isGuided && !after && !before) {
+    const lowest = key.columns.map(({ type }) => LOWEST[type]);
+    all.push(sql.compare(key, '>', lowest));
+  }
   const order = key.columns.map(({ sql: column }) => `${column} ${direction(page)}`).join(', ');
   return `where ${all.join(' and ')} order by ${order} limit ${sql.bind(size + 1)}`;
 }

@@ -99,7 +99,7 @@ export function getMembers(
  */
 const IN_GROUP = {
   from: 'group_membership m join member t on t.brand_id = m.brand_id and t.id = m.member_id',
-  key: creationKey(MEMBERS.name, 'm.member_created_at', 'm.member_id'),
+  key: { ...creationKey(MEMBERS.name, 'm.member_created_at', 'm.member_id'), isGuided: true },
 };
 
 /** The list of a brand's members; with `groupId` only those in that group. */
@@ -128,9 +128,14 @@ export async function readGroupIds(
   brand: ForBrand,
   memberIds: readonly string[],
 ): Promise<string[][]> {
+  // The memberships first: joined, and without statistics, PostgreSQL would walk the groups instead.
   const text = `
-    select m.member_id as "memberId", array_agg(t.id order by t.created_at, t.id) as ids
-    from ${OF_MEMBER} where t.brand_id = $1 and m.member_id = any ($2::uuid[]) group by 1`;
+    select wanted.id as "memberId", (
+      select coalesce(array_agg(t.id order by t.created_at, t.id), '{}') from member_group t
+      where t.brand_id = $1 and t.id = any (array(
+        select m.group_id from group_membership m where m.brand_id = $1 and m.member_id = wanted.id))
+    ) as ids
+    from unnest($2::uuid[]) as wanted (id)`;
   const rows = await query<{ memberId: string; ids: string[] }>(em, text, [brand.id, memberIds]);
   const byMember = new Map(rows.map(({ memberId, ids }) => [memberId, ids]));
   return memberIds.map((id) => byMember.get(id) ?? []);
