@@ -189,6 +189,20 @@ describe('the sequencer', () => {
     },
   );
 
+  it('leaves the events of a brand without a log in the outbox, until it has opened one', async () => {
+    await em.execute(`delete from event_log where brand_id = '${brandId}'`);
+    await record(like(), like());
+    await sequenceBatch(em);
+    expect(await readAll()).toEqual([]);
+    const sequencer = await startSequencer({
+      em,
+      log: pino({ level: 'silent' }),
+      retentionDays: 30,
+    });
+    await vi.waitFor(async () => expect(await readAll()).toHaveLength(2), 10_000);
+    await sequencer.close();
+  });
+
   it('starts at once when this process records something', async () => {
     const sequencer = await startSequencer({
       em,

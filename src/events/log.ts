@@ -1,19 +1,25 @@
-import { randomBytes } from 'node:crypto';
-
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 import { parseId } from '../database/ids.ts';
 import { query, queryInside } from '../database/statements.ts';
+import { write } from '../database/write.ts';
 import { BadInputError, CursorExpiredError } from '../errors.ts';
 import { decodeEventCursor, encodeEventCursor } from './cursors.ts';
 import type { EventData, EventType } from './outbox.ts';
 
-const KEY_BYTES = 32;
-
 /** Opens the empty log of a new brand, inside the transaction of `tx`. */
 export async function openLog(tx: EntityManager, brandId: string): Promise<void> {
-  const text = 'insert into event_log (brand_id, cursor_key) values ($1, $2)';
-  await queryInside(tx, text, [brandId, randomBytes(KEY_BYTES)]);
+  await queryInside(tx, 'insert into event_log (brand_id) values ($1)', [brandId]);
+}
+
+/**
+ * Opens the logs that are missing: a replica of the version before there were logs may make a brand
+ * while this one is being rolled out. Until then its events wait in the outbox.
+ */
+export async function openMissingLogs(em: EntityManager): Promise<void> {
+  const text = `insert into event_log (brand_id) select id from brand b
+    where not exists (select 1 from event_log l where l.brand_id = b.id) on conflict do nothing`;
+  await write(em, (tx) => queryInside(tx, text, []));
 }
 
 /** An event as it stands in its brand's log. */

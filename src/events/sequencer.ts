@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 
 import { query, queryInside } from '../database/statements.ts';
 import { write } from '../database/write.ts';
+import { openMissingLogs } from './log.ts';
 import { IMPERSONAL_DATA, MEMBER_FORGOTTEN, onRecorded } from './outbox.ts';
 import { dropPartitions, makePartitions } from './partitions.ts';
 
@@ -44,7 +45,9 @@ export async function sequenceBatch(em: EntityManager): Promise<number> {
 /** The counters are read as they were before this statement: `last_position` is the batch's base. */
 const MOVE = `
   with batch as materialized (
-    delete from outbox where sequence in (select sequence from outbox order by sequence limit ${BATCH})
+    delete from outbox where sequence in (
+      select sequence from outbox where brand_id in (select brand_id from event_log)
+      order by sequence limit ${BATCH})
     returning *
   ), numbered as (
     select b.*, l.last_position + count(*) filter (where b.type <> '${MEMBER_FORGOTTEN}')
@@ -114,7 +117,8 @@ interface SequencerOptions {
 /**
  * Starts sequencing: at once whenever this process has committed something, and every second in
  * case that another one could not tell. Any number of processes may run one; they take turns. It
- * also makes and drops the log's partitions, at the start and every hour. What fails is logged and
+ * also makes and drops the log's partitions, and opens logs that are missing, at the start and every
+ * hour. What fails is logged and
  * tried again.
  *
  * @throws when the first partitions cannot be made.
@@ -135,6 +139,7 @@ export async function startSequencer({
     maintainAt = performance.now() + MAINTENANCE_MS;
     try {
       await makePartitions(em);
+      await openMissingLogs(em);
       const dropped = await dropPartitions(em, retentionDays);
       if (dropped.length > 0) log.info({ partitions: dropped }, 'dropped old events');
     } catch (error) {

@@ -13,11 +13,11 @@ export class EventLogMigration extends Migration {
       create table event_log (
         brand_id uuid primary key references brand (id) on delete cascade,
         last_position bigint not null default 0,
-        cursor_key bytea not null
+        -- 244 random bits, hashed.
+        cursor_key bytea not null default
+          sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))
       )`);
-    this.addSql(`
-      insert into event_log (brand_id, cursor_key)
-      select id, sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')) from brand`);
+    this.addSql('insert into event_log (brand_id) select id from brand');
 
     this.addSql(`
       create table event (
