@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { DataDirError } from './database/data-dir.ts';
 import { DatabaseError } from './database/database.ts';
+import { ListenError } from './http-server.ts';
 import { createLog } from './log.ts';
-import { type Gateway, ListenError, startGateway } from './server.ts';
+import { type Gateway, startGateway } from './server.ts';
 import { onStopSignal } from './signals.ts';
 
 /** What stands in the way of a start is said in words; anything else is ours and keeps its stack. */
