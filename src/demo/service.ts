@@ -17,9 +17,9 @@ import { DEMO_GROUPS, makeDemoActivities } from './community.ts';
 const KEY_NAME = 'demo-key';
 
 /**
- * Makes the demo brand with its catalogue and its community unless it is there, and gives its key. The key is kept
- * last: a first start that is killed half way, or a key that is lost, is made good by the next
- * start, with the brand that is there, and without touching what somebody has made of it.
+ * Makes the demo brand with its catalogue and its community unless it is there, and gives its key.
+ * The key is kept last: a first start that is killed half way, or a key that is lost, is made good
+ * by the next start, with the brand that is there, and without touching what somebody has made of it.
  */
 export async function ensureDemo(em: EntityManager, dataDir: DataDir): Promise<string> {
   const kept = dataDir.readSecret(KEY_NAME);

@@ -83,8 +83,9 @@ export async function readLog(
   const kept = found.slice(0, size);
   const events = (isBackward ? kept.toReversed() : kept).map((row) => toEventRow(row, log.key));
   const hasMore = found.length > size;
-  const hasAhead = () => isAnyBefore(em, brandId, range.after + 1, types);
-  const hasBehind = () => isAnyAfter(em, brandId, range.before - 1, types);
+  const hasAhead = () => isAny(em, brandId, { after: 0, before: range.after + 1 }, types);
+  const behind = { after: range.before - 1, before: Number.MAX_SAFE_INTEGER };
+  const hasBehind = () => isAny(em, brandId, behind, types);
   return {
     events,
     hasNextPage: isBackward ? before !== null && (await hasBehind()) : hasMore,
@@ -194,24 +195,6 @@ async function readRange(
     cross join lateral (${from} and e.type = wanted.type ${end}) page
     order by page.place ${direction} limit $4`;
   return query<StoredEvent>(em, text, [...values, [...new Set(types)]]);
-}
-
-function isAnyBefore(
-  em: EntityManager,
-  brandId: string,
-  position: number,
-  types: readonly EventType[],
-): Promise<boolean> {
-  return isAny(em, brandId, { after: 0, before: position }, types);
-}
-
-function isAnyAfter(
-  em: EntityManager,
-  brandId: string,
-  position: number,
-  types: readonly EventType[],
-): Promise<boolean> {
-  return isAny(em, brandId, { after: position, before: Number.MAX_SAFE_INTEGER }, types);
 }
 
 async function isAny(

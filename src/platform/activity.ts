@@ -37,7 +37,7 @@ export const RECORD_TABLES = [
  * skipped. Records `user.joined`, `post.created` (the first time that a post is published),
  * `post.liked`, `post_comment.created` and `post_comment.liked`.
  *
- * However many activities there are, it takes about a dozen statements: all that they name is read
+ * However many activities there are, it takes at most 16 statements: all that they name is read
  * first, they are played through in memory, and what has become of it is written.
  *
  * @throws {RefusedError} with a refusal for each activity that is at fault, and nothing is recorded:

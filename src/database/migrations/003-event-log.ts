@@ -36,7 +36,8 @@ export class EventLogMigration extends Migration {
       ) partition by range (logged_at)`);
     this.addSql('create index event_position on event (brand_id, position)');
     this.addSql('create index event_position_by_type on event (brand_id, type, position)');
-    this.addSql('create index event_id on event (brand_id, id)');
+    // Without the brand: an id that is chosen for a new record is looked for among those of all.
+    this.addSql('create index event_id on event (id)');
     this.addSql('create index event_of_member on event (brand_id, user_id, position)');
 
     this.addSql(`
